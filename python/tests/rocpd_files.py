@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,8 +82,12 @@ class Database:
 
 
 def solver(path: Path, *, timed: bool = False, **more: object) -> Path:
+    """`filled`, as a database."""
+    return filled(Database(path, timed=timed), **more)
+
+
+def filled(made: Any, **more: object) -> Path:
     """Two arrays, one copied in and one copied out, and ten kernels; memory of the host, which is left out."""
-    made = Database(path, timed=timed)
     made.memory(900, B + MIB, MIB, agent=CPU)
     made.memory(1000, A, 2 * MIB)
     made.memory(1100, B, MIB)
@@ -95,3 +100,49 @@ def solver(path: Path, *, timed: bool = False, **more: object) -> Path:
         for row in rows:
             getattr(made, what)(*row[0], **row[1])
     return made.save()
+
+
+class Document:
+    """Builds the same as JSON of rocprofv3."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        agents = [
+            {"id": self._handle(number), "type": 1 if number == CPU else 2, "name": "gfx942", "product_name": "A GPU"}
+            for number in (CPU, GPU, OTHER_GPU)
+        ]
+        names = [f"MEMORY_ALLOCATION_{name}" for name in ("NONE", "ALLOCATE", "VMEM_ALLOCATE", "FREE", "VMEM_FREE")]
+        self.content: dict[str, Any] = {
+            "metadata": {"pid": PID, "command": ["./solver"]},
+            "agents": agents,
+            "strings": {"buffer_records": [{"kind": "MEMORY_ALLOCATION", "operations": names}]},
+            "kernel_symbols": [
+                {"kernel_id": 1, "kernel_name": "step(double*).kd", "formatted_kernel_name": "step(double*)"}
+            ],
+            "buffer_records": {"kernel_dispatch": [], "memory_copy": [], "memory_allocation": []},
+        }
+
+    @staticmethod
+    def _handle(number: int | None) -> dict[str, int]:
+        """Beyond 63 bits, as real ones are; 0 for none."""
+        return {"handle": 0 if number is None else (1 << 63) + number}
+
+    def _record(self, kind: str, start: int, end: int, **more: object) -> None:
+        row = {"kind": 0, "start_timestamp": start, "end_timestamp": end, "thread_id": 1, **more}
+        self.content["buffer_records"][kind].append(row)
+
+    def memory(self, start: int, address: int, size: int, *, kind: str = "ALLOC", agent: int | None = GPU) -> None:
+        about = {"operation": 1 if kind == "ALLOC" else 3, "agent_id": self._handle(agent)}
+        self._record("memory_allocation", start, start + 10, **about, address=hex(address), allocation_size=size)
+
+    def copy(self, start: int, size: int, source: int = CPU, goal: int = GPU) -> None:
+        ends = {"src_agent_id": self._handle(source), "dst_agent_id": self._handle(goal)}
+        self._record("memory_copy", start, start + 10, **ends, bytes=size)
+
+    def kernel(self, start: int, end: int, agent: int = GPU) -> None:
+        about = {"agent_id": self._handle(agent), "kernel_id": 1, "dispatch_id": 1}
+        self._record("kernel_dispatch", start, end, dispatch_info=about)
+
+    def save(self) -> Path:
+        self.path.write_text(json.dumps({"rocprofiler-sdk-tool": [self.content]}))
+        return self.path

@@ -10,6 +10,7 @@ import doctest
 import gzip
 import importlib
 import os
+import pickle
 import re
 import shlex
 import shutil
@@ -24,6 +25,8 @@ import pytest
 from inline_code import Keys, inline, is_python, options
 from nsys_exports import saxpy, solver
 from test_activity import record
+from test_allocator_programs import ROWS, log
+from test_import_allocators import WEIGHTS
 from typer.main import get_command
 
 import octavo
@@ -74,6 +77,8 @@ def prepare_real_programs(folder: Path) -> None:
     """Profiles as the page's commands expect them."""
     saxpy(folder / "saxpy.sqlite")
     solver(folder / "solver.sqlite")
+    (folder / "snapshot.pickle").write_bytes(pickle.dumps(WEIGHTS))
+    log(ROWS, folder / "rmm.log")
     (folder / "managed.activity.bin").write_bytes(record(4, 3) + record(1, 4096, flags=2))
 
 

@@ -76,3 +76,28 @@ def test_the_command_writes_what_its_file_is_called_and_replaces_nothing_unasked
     assert (tmp_path / "points.tex").read_text().startswith(r"\begin{tabular}")
     assert cli("export", str(compared), "-o", "points.tex").returncode == 2
     assert cli("export", str(compared), "-o", "points.xls").returncode == 2
+
+
+def test_all_tables_leave_in_each_format(compared, cli, tmp_path):
+    (run,) = {path.parent for path in compared.rglob("kernels.parquet") if "grit" in str(path)}
+    for form, ending in (("csv", ".csv"), ("latex", ".tex"), ("parquet", ".parquet")):
+        done = cli("export", str(run), "--format", form, "-o", form)
+        assert done.returncode == 0, done.stderr
+        assert {path.name for path in (tmp_path / form).iterdir()} == {
+            f"{path.stem}{ending}" for path in run.glob("*.parquet")
+        }
+    for name in export.names(run):
+        assert pl.read_parquet(tmp_path / "parquet" / f"{name}.parquet").equals(export.table(run, name))
+        assert (tmp_path / "csv" / f"{name}.csv").read_text() == export.csv(export.table(run, name))
+    assert cli("export", str(run), "--format", "csv", "-o", "csv").returncode == 2, "they are there"
+    assert cli("export", str(run), "--format", "csv", "-o", "csv", "--force").returncode == 0
+
+
+def test_a_format_and_a_file_agree(compared, cli, tmp_path):
+    assert cli("export", str(compared), "--format", "latex").stdout.startswith(r"\begin{tabular}")
+    assert cli("export", str(compared), "--format", "latex", "-o", "points.csv").returncode == 2
+    assert cli("export", str(compared), "--format", "parquet").returncode == 2
+    assert cli("export", str(compared), "-o", "points.parquet").returncode == 0
+    assert pl.read_parquet(tmp_path / "points.parquet").equals(export.table(compared))
+    assert cli("export", str(compared), "--table", "points", "--format", "latex", "-o", "named").returncode == 0
+    assert (tmp_path / "named.tex").is_file()

@@ -47,6 +47,7 @@ from reader_texts import (
     SWEEP,
 )
 from test_activity import GPU_FAULT, HTOD, PAGE, A, record
+from test_allocator_programs import tables
 from test_chakra import NODES, protobuf
 from test_import_heat import RECORD
 from test_import_torch_database import database
@@ -59,12 +60,15 @@ from octavo.measurements.imports import (
     Nvprof,
     Rocpd,
     import_damon,
+    import_log,
     import_nvprof,
     import_perf_mem,
     import_program,
     import_rmm,
     import_rocprof,
     import_torch,
+    rmm,
+    torch,
 )
 from octavo.measurements.imports.cupti import import_cupti
 from octavo.measurements.imports.nsys import import_nsys
@@ -229,6 +233,10 @@ def both_ways(folder: Path) -> None:
     import_nvprof(folder / "p.nvvp", folder / "out")
 
 
+def json_of_rocprof(folder: Path) -> None:
+    rocpd_files.filled(rocpd_files.Document(folder / "p.db"))
+
+
 def of_rocprof(folder: Path) -> None:
     rocpd_files.solver(folder / "p.db", timed=True)
 
@@ -236,6 +244,15 @@ def of_rocprof(folder: Path) -> None:
 def both_ways_of_rocprof(folder: Path) -> None:
     import_program(folder / "p.db", folder / "own.py", force=True, kind=Rocpd)
     import_rocprof(folder / "p.db", folder / "out")
+
+
+def log_both_ways(folder: Path) -> None:
+    """A log of an allocator, by what it holds, as a program and as a table."""
+    (path,) = (each for each in folder.iterdir() if each.is_file())
+    reader, load = (rmm, import_rmm) if path.suffix == ".csv" else (torch, import_torch)
+    load(path, folder / "out")
+    import_log(reader.read(path), folder / "own.py", force=True)
+    octavo.fit(str(path), memory="1KB")
 
 
 def chakra(folder: Path) -> None:
@@ -326,6 +343,7 @@ TARGETS: dict[str, Target] = {
     "nsys": Target(profile, lambda folder: import_nsys(folder / "p.sqlite", folder / "out")),
     "nvprof": Target(of_nvprof, both_ways),
     "rocprof": Target(of_rocprof, both_ways_of_rocprof),
+    "rocprof json": Target(json_of_rocprof, both_ways_of_rocprof),
     "perf mem": Target(text("m.txt", PERF), lambda folder: import_perf_mem(folder / "m.txt", folder / "out")),
     "perf script": Target(text("m.txt", SCRIPT), lambda folder: import_perf_mem(folder / "m.txt", folder / "out")),
     "damon": Target(
@@ -337,12 +355,10 @@ TARGETS: dict[str, Target] = {
         text("l.txt", LACKEY),
         lambda folder: octavo.trace.convert(folder / "l.txt", folder / "out.trace", format="lackey"),
     ),
-    "rmm": Target(log_of_rmm, lambda folder: import_rmm(folder / "log.csv", folder / "out")),
-    "torch": Target(snapshot, lambda folder: import_torch(folder / "snapshot.pickle", folder / "out")),
-    "torch database": Target(
-        lambda folder: database(path=folder / "s.db") and None,
-        lambda folder: import_torch(folder / "s.db", folder / "out"),
-    ),
+    "rmm": Target(log_of_rmm, log_both_ways),
+    "torch": Target(snapshot, log_both_ways),
+    "torch database": Target(lambda folder: database(path=folder / "s.db") and None, log_both_ways),
+    "torch tables": Target(lambda folder: tables(folder / "s.db") and None, log_both_ways),
     "recording": Target(recording, lambda folder: octavo.advise(folder / "profile.json")),
     "correlate": Target(figures, lambda folder: correlate(folder / "mine.csv").to_dict()),
     "edges": Target(text("graph.txt", LIST), graph),

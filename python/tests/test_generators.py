@@ -301,6 +301,53 @@ def test_what_may_be_a_mistake_is_noted(own):
             launched(own(buffers=idle))
 
 
+def lives(b="", a=", first=1, end=2"):
+    """`a` is there for the second of three launches alone, `b` for all."""
+    return (
+        "    def buffers(self):\n"
+        f'        return [Buffer("a", 4096{a}), Buffer("b", 8192{b}), Buffer("c", 2048, first=2)]\n'
+    )
+
+
+THREE = '    def launches(self):\n        return [Launch("one", groups=1, about=n) for n in range(3)]\n'
+EACH = 'yield store("a" if launch.about == 1 else "b", wavefront)\n'
+
+
+def test_a_buffer_exists_between_launches_alone(own):
+    name = own(EACH, buffers=lives(), launches=THREE)
+    scenario = octavo.scenario(name, node="grit-2gpu", kind="explicit")
+    words = {"allocate": "+", "free": "-", "launch": "."}
+    actions = octavo.workload_program(scenario, "explicit")["actions"]
+    told = [words[each["action"]] + "".join(each["buffers"]) for each in actions]
+    assert told == ["+b", ".", "+a", ".", "-a", "+c", ".", "-b", "-c"]
+    for kind in ("explicit", "managed", "pinned"):
+        assert launched(name, kind=kind)["footprint_bytes"] == 8192 + 4096
+
+
+@pytest.mark.parametrize(
+    ("instructions", "changes", "key"),
+    [
+        ('yield store("a", wavefront)\n', {}, "a"),
+        (EACH, {"b": ", end=4"}, "end of buffer `b`"),
+        (EACH, {"b": ", end=0"}, "end of buffer `b`"),
+        (EACH, {"b": ", first=3"}, "first of buffer `b`"),
+        (EACH, {"b": ", first=1, input=True"}, "first of buffer `b`"),
+        (EACH, {"b": ", end=2, output=True"}, "end of buffer `b`"),
+    ],
+)
+def test_buffers_that_do_not_exist_are_not_touched(own, instructions, changes, key):
+    name = own(instructions, buffers=lives(**changes), launches=THREE)
+    with refused("unexpected-value", WorkloadError, key=key):
+        launched(name)
+
+
+def test_the_host_touches_what_exists(own):
+    exchange = '    def host(self):\n        return [reads("a", before=0)]\n'
+    name = own(EACH, buffers=lives(), launches=THREE, more=exchange)
+    with refused("unexpected-value", WorkloadError, key="host()[0].before"):
+        launched(name)
+
+
 def test_numbers_of_random_are_spread_and_follow_from_coordinates():
     class Any(octavo.generators.Generator):
         buffers = launches = instructions = None

@@ -44,7 +44,8 @@ def program(**changes):
     for what, rows in changes.items():
         for row in rows:
             getattr(made, what)(*row[0], **row[1])
-    return import_program(made.save(), "own.py", force=True, kind=Nvprof)
+    (found,) = import_program(made.save(), "own.py", force=True, kind=Nvprof)
+    return found
 
 
 def test_unified_memory_is_as_recorded():
@@ -61,7 +62,7 @@ def test_unified_memory_is_as_recorded():
 
 
 def test_an_explicit_program_runs_again_with_its_memory_copies_and_kernels():
-    found = import_program(solver(FILE), "own.py", kind=Nvprof)
+    (found,) = import_program(solver(FILE), "own.py", kind=Nvprof)
     assert [(each["bytes"], each["alive"]) for each in found["buffers"]] == [
         (32 * MIB, [[0, 10]]),
         (16 * MIB, [[0, 10]]),

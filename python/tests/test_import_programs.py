@@ -31,7 +31,8 @@ def _folder(tmp_path, monkeypatch):
 
 
 def program(export, **arguments):
-    return import_program(export, "own.py", **arguments)
+    (found,) = import_program(export, "own.py", **arguments)
+    return found
 
 
 def small(**changes):
@@ -109,9 +110,49 @@ def test_one_fact_changed_changes_the_program_or_is_noted_or_refused():
         "frees": {"memory": [((2000, A + MIB, KIB), {"kind": 2, "allocates": False})]},
         "had ended": {"kernel": [((6000, 7000), {})]},
         "impossible": {"memory": [((-5, A + MIB, KIB), {"kind": 2})]},
+        "kernels of gpu1": {"kernel": [((6000, 7000), {"deviceId": 1})]},
+        "ran no kernels": {"memory": [((2000, A + MIB, KIB), {"kind": 2, "deviceId": 1})]},
     }.items():
         with noted("small.sqlite", said):
             program(small(**change), force=True)
+
+
+def two_gpus(name="two.sqlite"):
+    """Each of two GPUs has memory, a copy and kernels of its own, and one copies to the other."""
+    export = Export(Path(name))
+    for gpu, size in enumerate((MIB, 2 * MIB)):
+        on = {"deviceId": gpu}
+        export.memory(1000, A + gpu * 16 * MIB, size, kind=2, **on)
+        export.copy(2000, 1, None, size, None, **on)
+        for launch in range(gpu + 1):
+            export.kernel(5000 + 2000 * launch, 6000 + 2000 * launch, **on)
+    export.copy(3000, 10, None, KIB, None, srcDeviceId=0, dstDeviceId=1)
+    return export
+
+
+def test_a_program_on_several_gpus_becomes_one_for_each(cli):
+    with noted("two.sqlite", "another GPU"):
+        found = import_program(two_gpus().save(), "own.py")
+    told = [(each["gpu"], [one["bytes"] for one in each["buffers"]], len(each["kernels"])) for each in found]
+    assert told == [(0, [MIB], 1), (1, [2 * MIB], 2)]
+    assert [[row[4] for row in each["copies"]] for each in found] == [[MIB], [2 * MIB]]
+    Path("jobs.toml").write_text(
+        f'node.preset = "{NODE}"\nnode.gpus = 2\nprogram.kind = "explicit"\n'
+        + "".join(f'[[job]]\nname = "g{gpu}"\nworkload = "own.py:OwnGpu{gpu}"\ngpus = [{gpu}]\n' for gpu in (0, 1))
+    )
+    assert [job["name"] for job in octavo.run("jobs.toml").summary["jobs"]] == ["g0", "g1"]
+    done = cli("import", "nsys", "two.sqlite", "--program", "again.py")
+    assert done.returncode == 0, done.stderr
+    assert "again.py:AgainGpu1" in done.stdout
+    with refused("unexpected-value", key="workload.name"):
+        octavo.run("own.py", node=NODE)
+
+
+def test_an_allocation_that_names_no_gpu_is_refused_where_there_are_several():
+    export = two_gpus("unnamed.sqlite")
+    export.run("ALTER TABLE CUDA_GPU_MEMORY_USAGE_EVENTS DROP COLUMN deviceId")
+    with refused("unexpected-value", ProfileError, key="deviceId"):
+        import_program(export.save(), "own.py")
 
 
 def test_what_tells_no_program_is_refused():
@@ -123,8 +164,6 @@ def test_what_tells_no_program_is_refused():
     export.memory(1000, A, MIB, kind=2)
     with refused("missing", ProfileError, key="CUPTI_ACTIVITY_KIND_KERNEL"):
         program(export.save())
-    with refused("unexpected-value", ProfileError, key="deviceId"):
-        program(small(kernel=[((6000, 7000), {"deviceId": 1})]))
     other = {"globalPid": GLOBAL_PID + (1 << 24)}
     with refused("ambiguous", ProfileError, key="process"):
         program(small(kernel=[((6000, 7000), other)]))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import noted, refused
-from rocpd_files import CPU, GPU, KIB, MIB, OTHER_GPU, A, B, Database, solver
+from rocpd_files import CPU, GPU, KIB, MIB, OTHER_GPU, A, B, Database, Document, filled, solver
 
 import octavo
 from octavo.errors import ProfileError
@@ -19,7 +19,8 @@ def _folder(tmp_path, monkeypatch):
 
 
 def program(path):
-    return import_program(path, "own.py", kind=Rocpd, force=True)
+    (found,) = import_program(path, "own.py", kind=Rocpd, force=True)
+    return found
 
 
 def imported(path):
@@ -71,8 +72,15 @@ def test_one_fact_changed_changes_the_result_or_is_noted_or_refused(timed):
         program(made(copy=[((1600, MIB, GPU, GPU), {})]))
     with noted("s.db", "within"):
         program(made(copy=[((1600, MIB, CPU, CPU), {})]))
-    with refused("unexpected-value", ProfileError, key="deviceId"):
+    with noted("s.db", "allocated no memory"):
         program(made(kernel=[((20_000, 20_500), {"agent": OTHER_GPU})]))
+    both = {
+        "kernel": [((20_000, 20_500), {"agent": OTHER_GPU})],
+        "memory": [((1200, B + 8 * MIB, KIB), {"agent": OTHER_GPU})],
+    }
+    with noted("s.db", "another GPU"):
+        found = import_program(made(**both, copy=[((1600, KIB, GPU, OTHER_GPU), {})]), "own.py", kind=Rocpd, force=True)
+    assert [(each["gpu"], len(each["kernels"])) for each in found] == [(0, 10), (1, 1)]
     assert imported(made(memory=[((1200, -5, MIB), {})])).summary["notes"] != whole["notes"]
 
 
@@ -94,7 +102,7 @@ def test_what_is_no_such_database_is_refused():
 
         imported(saxpy(Path("x.sqlite")))
     Path("trace.csv").write_text('"Kind","Agent_Id"\n')
-    with pytest.raises(ProfileError):
+    with refused("unexpected-value", ProfileError, names=["CSV"], file="trace.csv"):
         imported(Path("trace.csv"))
     with pytest.raises(ProfileError):
         import_nsys(solver(Path("s.db")), "out2")
@@ -105,3 +113,65 @@ def _without(table):
     made.memory(1000, A, MIB)
     made.run(f'DROP TABLE "rocpd_{table}_00a1b2c3"')
     return program(made.save())
+
+
+def document(change=lambda content: None, **more):
+    """The same recording as JSON, with something changed."""
+    made = Document(Path("s.json"))
+    filled(made, **more)
+    change(made.content)
+    return made.save()
+
+
+def copies(content):
+    return content["buffer_records"]["memory_copy"]
+
+
+def test_json_is_the_same_as_a_database():
+    of_database, of_json = program(solver(Path("s.db"))), program(document())
+    assert {**of_database, "source": 0} == {**of_json, "source": 0}
+    assert of_json["source"]["program"] == "./solver"
+    whole, other = imported(solver(Path("s.db"))).summary, imported(document()).summary
+    for key in ("launches", "footprint_bytes", "never_freed_bytes", "gpus", "notes", "time_ps"):
+        assert whole[key] == other[key]
+    both = {
+        "kernel": [((20_000, 20_500), {"agent": OTHER_GPU})],
+        "memory": [((1200, A + 8 * MIB, KIB), {"agent": OTHER_GPU})],
+    }
+    found = import_program(document(**both), "own.py", kind=Rocpd, force=True)
+    assert [each["gpu"] for each in found] == [0, 1]
+
+
+def test_one_fact_of_json_changed_changes_the_result_or_is_refused():
+    before = program(document())
+    changed = {
+        "name": lambda content: content["kernel_symbols"][0].update(formatted_kernel_name="leap"),
+        "bytes": lambda content: content["buffer_records"]["memory_copy"][0].update(bytes=MIB),
+        "size": lambda content: content["buffer_records"]["memory_allocation"][1].update(allocation_size=4 * MIB),
+        "address": lambda content: content["buffer_records"]["memory_allocation"][1].update(address=hex(A + 8 * MIB)),
+        "operation": lambda content: content["buffer_records"]["memory_allocation"][1].update(operation=2),
+        "direction": lambda content: content["buffer_records"]["memory_copy"][0].update(
+            src_agent_id=content["agents"][1]["id"], dst_agent_id=content["agents"][0]["id"]
+        ),
+        "time": lambda content: content["buffer_records"]["kernel_dispatch"][0].update(end_timestamp=2950),
+    }
+    for what, change in changed.items():
+        assert {**program(document(change)), "source": 0} != {**before, "source": 0}, what
+    names = lambda content: content["strings"]["buffer_records"][0]["operations"].insert(0, "OTHER")  # noqa: E731
+    with refused("missing", ProfileError, file="s.json"):
+        program(document(names))
+    without = lambda content: content["strings"].clear()  # noqa: E731 - short
+    assert {**program(document(without)), "source": 0} == {**before, "source": 0}, "numbers have their usual meaning"
+    for key, code in (("metadata", "missing"), ("agents", "missing"), ("buffer_records", "missing")):
+        with refused(code, ProfileError, key=key, file="s.json"):
+            program(document(lambda content, key=key: content.pop(key)))
+    for value in ("all", -1, None, 1.5, [1]):
+        with refused("unexpected-value", ProfileError, file="s.json"):
+            program(document(lambda content, value=value: copies(content)[0].update(bytes=value)))
+    path = document()
+    path.write_text(path.read_text().replace('"rocprofiler-sdk-tool": [', '"rocprofiler-sdk-tool": [{}, '))
+    with refused("ambiguous", ProfileError, file="s.json"):
+        program(path)
+    path.write_text("[1]")
+    with refused("missing", ProfileError, file="s.json"):
+        program(path)

@@ -160,6 +160,19 @@ def test_memory_that_changes_is_in_a_table_and_in_the_picture(cli, tmp_path):
     assert "`node.capacity.change[0].gpus`: expected 0 to 1" in refused.stderr.replace("\n", " ")
 
 
+@pytest.mark.parametrize("other", ["--lines", "--perfetto"])
+def test_a_chart_has_a_file_of_its_own(cli, tmp_path, other):
+    (tmp_path / "jobs.toml").write_text(
+        'node.preset = "cuda-sm90"\nworkload.scale = 0.001\n'
+        + "".join(f'[[job]]\nname = "{name}"\nworkload = "fir"\n' for name in "ab")
+    )
+    done = cli("run", "jobs.toml", "-o", "out", "--chart", "a.png", other, "./a.png")
+    assert done.returncode == 2
+    assert "a.png" in done.stderr
+    assert not (tmp_path / "out").exists()
+    assert cli("run", "jobs.toml", "-o", "out", "--chart", "a.png", other, "b.png", "--quiet").returncode == 0
+
+
 def test_a_chart_needs_jobs(cli):
     done = cli("run", "-w", "fir", "--chart", "jobs.png")
     assert done.returncode == 2

@@ -12,6 +12,10 @@ macro_rules! forward_to_launches {
             self.launches.launch(index)
         }
 
+        fn lives(&self) -> &[std::ops::Range<u32>] {
+            self.launches.lives()
+        }
+
         fn resources(&self, index: u32) -> $crate::launches::Resources {
             self.launches.resources(index)
         }

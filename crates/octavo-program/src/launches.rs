@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::buffer::{Buffer, pages_of};
 use crate::host_side::HostSide;
+use crate::lives::most_at_once;
 use crate::op::OpSink;
 use crate::program::Program;
 
@@ -57,6 +58,12 @@ pub trait Workload: Send + Sync {
     /// The programs that run at the same time: mostly this one alone.
     fn applications(&self) -> Vec<Application> {
         vec![Application { name: String::new(), launches: 0..self.launches(), buffers: 0..self.buffers().len() }]
+    }
+
+    /// By buffer: the launches between which it exists: it is allocated before the first of them, and freed before the
+    /// end. Buffers without an entry exist always.
+    fn lives(&self) -> &[Range<u32>] {
+        &[]
     }
 
     /// How many kernels are launched.
@@ -128,9 +135,9 @@ pub trait Workload: Send + Sync {
         0
     }
 
-    /// Sum of the buffers' sizes in bytes.
+    /// The most bytes that its buffers have at once.
     fn footprint(&self) -> u64 {
-        self.buffers().iter().map(|buffer| buffer.bytes).sum()
+        most_at_once(self.buffers().iter().map(|buffer| buffer.bytes), self.lives())
     }
 
     /// One past the highest address of any buffer.
@@ -139,8 +146,11 @@ pub trait Workload: Send + Sync {
     }
 }
 
-/// Pages of all buffers of these workloads.
+/// Pages of these workloads, each when it has most.
 pub fn footprint_pages<'a>(page_bytes: u64, workloads: impl IntoIterator<Item = &'a dyn Workload>) -> u64 {
-    let pages = |workload: &'a dyn Workload| pages_of(workload.buffers(), page_bytes);
-    workloads.into_iter().flat_map(pages).map(|pages| pages.end - pages.start).sum()
+    let most = |workload: &'a dyn Workload| {
+        let pages = pages_of(workload.buffers(), page_bytes).map(|pages| pages.end - pages.start);
+        most_at_once(pages, workload.lives())
+    };
+    workloads.into_iter().map(most).sum()
 }

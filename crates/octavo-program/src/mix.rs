@@ -1,8 +1,11 @@
 //! Several programs side by side, each in its own part of the address space.
 
+use std::ops::Range;
+
 use crate::buffer::{BUFFER_ALIGNMENT, Buffer};
 use crate::host_side::HostSide;
 use crate::launches::{Application, Cursor, Launch, Resources, Workload};
+use crate::lives::{ALWAYS, life};
 use crate::op::{LINE_BYTES, OpSink};
 
 /// Programs that run at the same time. Buffers and launches are listed program by program; names of both begin with the
@@ -11,6 +14,7 @@ pub struct Mix<'a> {
     parts: Vec<Part<'a>>,
     applications: Vec<Application>,
     buffers: Vec<Buffer>,
+    lives: Vec<Range<u32>>,
 }
 
 struct Part<'a> {
@@ -24,7 +28,7 @@ impl<'a> Mix<'a> {
     /// Combines programs, whose names differ.
     #[must_use]
     pub fn new(programs: impl IntoIterator<Item = (String, &'a dyn Workload)>) -> Self {
-        let mut mix = Self { parts: Vec::new(), applications: Vec::new(), buffers: Vec::new() };
+        let mut mix = Self { parts: Vec::new(), applications: Vec::new(), buffers: Vec::new(), lives: Vec::new() };
         programs.into_iter().for_each(|(name, workload)| mix.push(name, workload));
         mix
     }
@@ -46,6 +50,9 @@ impl<'a> Mix<'a> {
             ..buffer.clone()
         });
         self.buffers.extend(moved);
+        let later = |life: Range<u32>| life.start + first_launch..life.end.saturating_add(first_launch);
+        let lives = (0..workload.buffers().len()).map(|buffer| life(workload.lives(), buffer));
+        self.lives.extend(lives.map(|life| if life == ALWAYS { life } else { later(life) }));
         self.applications.push(Application {
             name,
             launches: first_launch..first_launch + workload.launches(),
@@ -68,6 +75,15 @@ impl Workload for Mix<'_> {
 
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn lives(&self) -> &[Range<u32>] {
+        &self.lives
+    }
+
+    /// Programs run side by side: each may have most at the same time.
+    fn footprint(&self) -> u64 {
+        self.parts.iter().map(|part| part.workload.footprint()).sum()
     }
 
     fn held_bytes(&self) -> u64 {

@@ -82,7 +82,9 @@ COMMANDS = {
         LOOK,
         "Say what bound a run, which buffers cause it and what would help, or where runs differ from the first.",
     ),
-    "export": Command("export", "export", LOOK, "Write a table of results as CSV, or as LaTeX for a paper."),
+    "export": Command(
+        "export", "export", LOOK, "Write a table of results, or all of them, as CSV, Parquet, or LaTeX for a paper."
+    ),
     "advise": Command(
         "advise",
         "advise",

@@ -24,6 +24,7 @@ EXAMPLES = options.examples(
     "octavo fit red --memory 40MB --node machines/h100.toml",
     "octavo fit pagerank --memory 60% --kind explicit -o runs/fit",
     "octavo fit torch.step --memory 24GB",
+    "octavo fit snapshot.pickle --memory 24GB",
     "octavo fit profile.json --memory 24GB --node machine.toml --json",
 )
 _SHOWN = 12
@@ -33,7 +34,8 @@ Program = Annotated[
     str,
     typer.Argument(
         metavar="PROGRAM",
-        help="Workload, folder of a trace, scenario file, folder of a run, a recording, or a step of PyTorch.",
+        help="Workload, folder of a trace, scenario file, folder of a run, a recording, a step or a memory snapshot of "
+        "PyTorch, or a log of RMM.",
         show_default=False,
     ),
 ]
@@ -98,8 +100,8 @@ def fit(
     """Say whether a program fits into a GPU's memory: it fits, slows by how much, or fails; and what to move when.
 
     The whole program is meant. One that does not fit is simulated in part: where it fits, paging on demand, and cut
-    into strips. A model adds moves before launches and streaming by hand; for a recording it gives all answers. The
-    exit status is 0 whatever the answer is.
+    into strips. A model adds moves before launches and streaming by hand; for a recording and a log it gives all
+    answers. The exit status is 0 whatever the answer is.
     """
     from octavo.advice.fit import pipeline  # noqa: PLC0415 - slow to import
     from octavo.cli import step  # noqa: PLC0415 - slow to import

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octavo.cli.sink import Sink
+    from octavo.measurements.imports.allocators import Log
     from octavo.runs.result import RunResult
 
 app = Group(help="Import profiles of real programs into the tables of simulated runs.", no_args_is_help=True)
@@ -121,21 +122,50 @@ def _program(sink: Sink, source: Path, file: Path, kept: Kept, **arguments: Any)
     from octavo.measurements.imports import import_program  # noqa: PLC0415 - slow to import
 
     if kept.output is not None:
-        raise ProfileError("expected one of --output and --program, found both", code="conflict", key="program")
-    found = import_program(source, file, force=kept.force, **arguments)
-    sink.document(found)
-    rows = [
-        (
-            "ranges of device memory",
-            f"{len(found['buffers']):,}, {size(sum(each['bytes'] for each in found['buffers']))}",
-        ),
-        ("copies", f"{len(found['copies']):,}, {size(sum(each[4] for each in found['copies']))}"),
-        ("kernels", f"{len(found['kernels']):,}, {sum(each[1] for each in found['kernels']) * 1e-6:,.3f} ms"),
-    ]
-    sink.table(f"{source.name}: a program", ["recorded", ""], rows)
-    for text in found["assumed"]:
-        sink.tell(f"Assumed: {text}")
-    sink.say(f"{file} is written; run it with: octavo run {file} --scale 0.01 --kind explicit")
+        raise _both()
+    _show_programs(sink, source.name, file, import_program(source, file, force=kept.force, **arguments))
+
+
+def _log_program(sink: Sink, log: Log, file: Path, kept: Kept) -> None:
+    """Write a workload of what an allocator logged."""
+    from octavo.measurements.imports import import_log  # noqa: PLC0415 - slow to import
+
+    if kept.output is not None:
+        raise _both()
+    _show_programs(sink, log.source["file"], file, import_log(log, file, force=kept.force))
+
+
+def _both() -> ProfileError:
+    return ProfileError("expected one of --output and --program, found both", code="conflict", key="program")
+
+
+def _show_programs(sink: Sink, source: str, file: Path, found: list[dict[str, Any]]) -> None:
+    """The programs that were written, one for each GPU."""
+    sink.document(found[0] if len(found) == 1 else {"programs": found})
+    for each in found:
+        on = f" on gpu{each['gpu']}" if len(found) > 1 else ""
+        sink.table(f"{source}: a program{on}", ["recorded", ""], _recorded(each))
+        for text in each["assumed"] if each is found[-1] else ():
+            sink.tell(f"Assumed: {text}")
+    if len(found) == 1:
+        sink.say(f"{file} is written; run it with: octavo run {file} --scale 0.01 --kind explicit")
+        return
+    names = " and ".join(f"{file}:{each['class']}" for each in found)
+    sink.say(f"{file} is written, with a workload for each GPU: {names}. As jobs, they run side by side.")
+
+
+def _recorded(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """What there is of a program."""
+    buffers = found["buffers"]
+    if "peak_bytes" in found:
+        rows = [("allocations", f"{found['allocations']:,}"), ("most at once", _exact(found["peak_bytes"]))]
+    else:
+        rows = [
+            ("ranges of device memory", f"{len(buffers):,}, {size(sum(each['bytes'] for each in buffers))}"),
+            ("copies", f"{len(found['copies']):,}, {size(sum(each[4] for each in found['copies']))}"),
+        ]
+    kernels, what = found["kernels"], "launches that stand for it" if "peak_bytes" in found else "kernels"
+    return [*rows, (what, f"{len(kernels):,}, {sum(each[1] for each in kernels) * 1e-6:,.3f} ms")]
 
 
 @app.command(epilog=options.examples("octavo import cupti machine.samples/managed.activity.bin -o runs/managed"))
@@ -158,7 +188,9 @@ def cupti(
 
 @app.command(
     epilog=options.examples(
-        "octavo import rmm rmm_log.csv -o runs/rmm", "octavo import rmm log.dev0.csv log.dev1.csv -o runs/rmm"
+        "octavo import rmm rmm_log.csv -o runs/rmm",
+        "octavo import rmm log.dev0.csv log.dev1.csv -o runs/rmm",
+        "octavo import rmm rmm_log.csv --program rmm.py",
     )
 )
 def rmm(
@@ -166,19 +198,24 @@ def rmm(
         list[Path],
         typer.Argument(metavar="FILE...", help="CSV file of RMM's logging resource adaptor; one for each GPU."),
     ],
+    program: Program = None,
     kept: Kept = _KEPT,
     said: options.Said = options.SAID,
 ) -> None:
-    """Import an allocation log of RMM: memory in use over time, and when each allocation lived."""
-    from octavo.measurements.imports import import_rmm  # noqa: PLC0415 - slow to import
+    """Import an allocation log of RMM: memory in use over time, and when each allocation lived; or a whole program."""
+    from octavo.measurements.imports import import_rmm, rmm  # noqa: PLC0415 - slow to import
 
-    _show_allocator(said.sink(), import_rmm(source, kept.folder(source[0]), force=kept.force))
+    if program is not None:
+        _log_program(said.sink(), rmm.read(source), program, kept)
+    else:
+        _show_allocator(said.sink(), import_rmm(source, kept.folder(source[0]), force=kept.force))
 
 
 @app.command(
     epilog=options.examples(
         "octavo import torch snapshot.pickle -o runs/training",
         "octavo import torch snapshot.pickle.db -o runs/training",
+        "octavo import torch snapshot.pickle --program training.py",
     )
 )
 def torch(
@@ -186,16 +223,20 @@ def torch(
         Path,
         typer.Argument(metavar="FILE", help="What torch.cuda.memory._dump_snapshot wrote, or memsnapdump made of it."),
     ],
+    program: Program = None,
     kept: Kept = _KEPT,
     said: options.Said = options.SAID,
 ) -> None:
-    """Import a memory snapshot of PyTorch: memory in use over time, and when each allocation lived.
+    """Import a memory snapshot of PyTorch: memory in use over time, and when each allocation lived; or a program.
 
     The pickle is read without executing anything in it.
     """
-    from octavo.measurements.imports import import_torch  # noqa: PLC0415 - slow to import
+    from octavo.measurements.imports import import_torch, torch  # noqa: PLC0415 - slow to import
 
-    _show_allocator(said.sink(), import_torch(source, kept.folder(source), force=kept.force))
+    if program is not None:
+        _log_program(said.sink(), torch.read(source), program, kept)
+    else:
+        _show_allocator(said.sink(), import_torch(source, kept.folder(source), force=kept.force))
 
 
 @app.command(
@@ -205,14 +246,15 @@ def torch(
 )
 def rocprof(
     source: Annotated[
-        Path, typer.Argument(metavar="FILE", help="What `rocprofv3 --output-format rocpd` wrote (NAME_results.db).")
+        Path,
+        typer.Argument(metavar="FILE", help="What `rocprofv3 --output-format rocpd` or `json` wrote."),
     ],
     program: Program = None,
     process: Process = None,
     kept: Kept = _KEPT,
     said: options.Said = options.SAID,
 ) -> None:
-    """Import a database of rocprofv3: memory of AMD's GPUs over time and kernels; or a whole program."""
+    """Import a database or JSON of rocprofv3: memory of AMD's GPUs over time and kernels; or a whole program."""
     from octavo.measurements.imports import Rocpd, import_rocprof  # noqa: PLC0415 - slow to import
 
     if program is not None:
@@ -283,6 +325,11 @@ def _show_heat(sink: Sink, result: RunResult) -> None:
     sink.say(f"Results: {result.folder}")
 
 
+def _exact(count: int) -> str:
+    """A size, with all its digits."""
+    return f"{size(count)}, {count:,} bytes"
+
+
 def _show_allocator(sink: Sink, result: RunResult) -> None:
     """What an allocator logged."""
     summary = result.totals
@@ -291,8 +338,8 @@ def _show_allocator(sink: Sink, result: RunResult) -> None:
         ("time", f"{summary['time_ps'] * 1e-9:,.3f} ms"),
         *([("kernel launches", f"{summary['launches']:,}")] if summary["launches"] else []),
         ("allocations", f"{summary['allocations']:,}"),
-        ("most at once", size(summary["footprint_bytes"])),
-        ("never freed", size(summary["never_freed_bytes"])),
+        ("most at once", _exact(summary["footprint_bytes"])),
+        ("never freed", _exact(summary["never_freed_bytes"])),
     ]
     sink.table(f"{summary['source']['file']}: memory of GPUs", ["measure", "value"], rows)
     for text in summary["missing"]:

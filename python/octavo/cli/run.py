@@ -108,7 +108,7 @@ def run(
         dry.show(sink, points, 1, force=kept.force)
         return
     if chart is not None:
-        _check_chart(chart, resolved)
+        _check_chart(chart, resolved, {"lines": lines, "perfetto": perfetto})
     with watching(quiet=said.quiet) as watch:
         result = api.run(resolved, output=folder, force=kept.force, perfetto=perfetto, lines=lines, watch=watch)
     with watching(quiet=said.quiet or len(points) == 1) as watch:
@@ -134,8 +134,8 @@ def _further(scenario: Scenario, folder: Path, count: int) -> list[Point]:
     ]
 
 
-def _check_chart(chart: Path, scenario: Scenario) -> None:
-    """Make sure before the jobs run that they can be drawn."""
+def _check_chart(chart: Path, scenario: Scenario, others: dict[str, Path | None]) -> None:
+    """Make sure before the jobs run that they can be drawn, to a file that nothing else is written to."""
     from octavo.runs.pictures import check_target  # noqa: PLC0415 - few runs are drawn
 
     if not scenario.jobs:
@@ -144,6 +144,10 @@ def _check_chart(chart: Path, scenario: Scenario) -> None:
         raise ScenarioError(
             "--chart draws jobs over time, and the executor `instant` has none", "leave one of them out", key="chart"
         )
+    for name, other in others.items():
+        if other is not None and other.resolve() == chart.resolve():
+            message = f"--chart, --{name}: expected two files, found {chart} for both"
+            raise ScenarioError(message, code="conflict", key="chart", found=str(chart))
     check_target(chart)
 
 

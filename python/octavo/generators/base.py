@@ -27,11 +27,13 @@ class Generator(Configurable):
 
     lanes: ClassVar[int] = 64
     """Lanes of a wavefront: 64, or 32."""
+    host_is_known: ClassVar[bool] = True
+    """Whether it is a mistake if the host reads nothing that kernels store."""
     scale: float
     """The size that was asked for; 1 is the size that the workload has by itself. Set before `start`, as `seed`."""
     seed: int
 
-    _reserved: ClassVar[tuple[str, ...]] = (*Configurable._reserved, "scale", "seed", "lanes")
+    _reserved: ClassVar[tuple[str, ...]] = (*Configurable._reserved, "scale", "seed", "lanes", "host_is_known")
 
     def start(self) -> None:
         """Called once, before anything else: the place to compute sizes."""

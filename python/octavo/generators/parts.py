@@ -19,6 +19,14 @@ class Buffer:
     """The host writes all of it before the first launch."""
     output: bool = False
     """The host reads all of it after the last launch."""
+    first: int = 0
+    """The launch before which it is allocated, from 0."""
+    end: int | None = None
+    """The launch before which it is freed; after the last one if left out."""
+
+    def exists(self, launch: int) -> bool:
+        """Whether it is there while a launch runs."""
+        return self.first <= launch and (self.end is None or launch < self.end)
 
     @property
     def lines(self) -> int:

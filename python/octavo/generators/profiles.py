@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Version of the files of recorded programs."""
+USUAL_SPEED = 1000.0
+"""Gigabytes a second of a GPU that a profile does not describe; chosen."""
 _WAVEFRONTS = 4
 """Of a work-group: one for each SIMD of a multiprocessor."""
 _MOST_GROUPS = 256
@@ -100,8 +102,15 @@ class Recorded(Generator):
 
     @cached_property
     def own_buffers(self) -> list[Buffer]:
-        """Device memory, each piece at this scale."""
-        return [Buffer(each["name"], self.scaled(each["bytes"], LINE_BYTES)) for each in self.recorded["buffers"]]
+        """Device memory, each piece at this scale, from its first allocation to its last free."""
+        last = len(self.recorded["kernels"])
+        found = []
+        for each in self.recorded["buffers"]:
+            first = min(*(begin for begin, _ in each["alive"]), last - 1)
+            end = max(first + 1, *(end for _, end in each["alive"]))
+            size = self.scaled(each["bytes"], LINE_BYTES)
+            found.append(Buffer(each["name"], size, first=first, end=None if end >= last else end))
+        return found
 
     def buffers(self) -> Iterable[Buffer]:
         """Ranges of device memory."""

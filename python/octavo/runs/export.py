@@ -1,7 +1,8 @@
-"""Tables of result folders as CSV, or as LaTeX for a paper."""
+"""Tables of result folders as CSV or Parquet, or as LaTeX for a paper."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,14 +44,9 @@ def table(folder: str | Path, name: str = USUAL, columns: Sequence[str] = ()) ->
 
     """
     root = Path(folder)
-    found = manifest.read(root) if root.is_dir() else None
-    if found is None:
-        raise OutputError(
-            f"{root} is no folder of results", "expected a folder with octavo-manifest.json", code="missing", file=root
-        )
+    found, names = _tables(root)
     file = f"{name}.parquet"
-    if file not in found.files:
-        names = sorted(Path(each).stem for each in found.files if each.endswith(".parquet"))
+    if name not in names:
         raise OutputError(
             f"no table `{name}` in {root}",
             near(name, names) or f"tables: {', '.join(names) or 'none'}",
@@ -66,6 +62,21 @@ def table(folder: str | Path, name: str = USUAL, columns: Sequence[str] = ()) ->
     return whole.select(columns) if columns else whole
 
 
+def names(folder: str | Path) -> list[str]:
+    """The tables of a folder; errors as `table`."""
+    return _tables(Path(folder))[1]
+
+
+def _tables(root: Path) -> tuple[manifest.Manifest, list[str]]:
+    found = manifest.read(root) if root.is_dir() else None
+    if found is None:
+        raise OutputError(
+            f"{root} is no folder of results", "expected a folder with octavo-manifest.json", code="missing", file=root
+        )
+    tables = (Path(each) for each in found.files if each.endswith(".parquet"))
+    return found, sorted(each.stem for each in tables if each.parent == Path())
+
+
 def brief(whole: pl.DataFrame) -> pl.DataFrame:
     """Keep only the measures that fit into a paper: time, speed-up and faults."""
     return whole.select(each for each in whole.columns if each not in _LEFT_OUT)
@@ -76,6 +87,13 @@ def csv(whole: pl.DataFrame) -> str:
     lists = [each for each, kind in whole.schema.items() if isinstance(kind, pl.List)]
     flat = [pl.col(each).cast(pl.List(pl.String)).list.join(" ") for each in lists]
     return whole.with_columns(flat).write_csv()
+
+
+def packed(whole: pl.DataFrame) -> bytes:
+    """Return a table as Parquet."""
+    content = io.BytesIO()
+    whole.write_parquet(content)
+    return content.getvalue()
 
 
 def latex(whole: pl.DataFrame) -> str:

@@ -10,6 +10,7 @@ use crate::action::Action;
 use crate::buffer::{BufferId, Span};
 use crate::host::{HostPhase, Sweep, Threads};
 use crate::host_side::{Exchange, HostSide, Role};
+use crate::lives::life;
 use crate::program::ProgramBuilder;
 use crate::strips::Strips;
 
@@ -26,6 +27,9 @@ pub(super) struct Chain<'a> {
     lowering: &'a Lowering,
     /// Buffers of the application: as the workload numbers them, and as the program does.
     buffers: Range<usize>,
+    /// When buffers exist, by buffer of the workload.
+    lives: &'a [Range<u32>],
+    /// Its buffers that exist now.
     used: Arc<[BufferId]>,
     /// Whether it has an action already.
     begun: bool,
@@ -34,44 +38,89 @@ pub(super) struct Chain<'a> {
 }
 
 impl Chain<'_> {
-    /// No action yet, of the application with these buffers of the workload.
+    /// No action yet, of the application with these buffers of the workload, which exist throughout but for `lives`.
     pub(super) fn new<'a>(
         program: &'a mut ProgramBuilder,
         views: &'a [Option<BufferId>],
         side: &'a HostSide,
         lowering: &'a Lowering,
         buffers: Range<usize>,
+        lives: &'a [Range<u32>],
     ) -> Chain<'a> {
-        let used = buffers.clone().map(|index| BufferId(index as u32)).collect();
-        Chain { program, views, side, lowering, buffers, used, begun: false, running: false }
+        Chain { program, views, side, lowering, buffers, lives, used: Arc::default(), begun: false, running: false }
     }
 
     /// All actions, with `run` for each launch; `beside` is GPU memory that belongs to no buffer of the workload.
     pub(super) fn push(mut self, launches: Range<u32>, beside: &[BufferId], run: impl Fn(&mut Self, u32)) {
+        self.used = self.living(|life| life.start <= launches.start).into();
         let used = Arc::clone(&self.used);
-        let own = used.iter().copied().filter(|id| self.lowering.is_device(id.index()));
-        let device: Vec<_> = own.chain(beside.iter().copied()).collect();
-        let on_host = self.allocated_first();
-        let [inputs, outputs] = [|role: &Role| role.input, |role: &Role| role.output].map(|wanted| self.whole(wanted));
+        let on_host = self.on_host_of(&used);
+        let inputs = self.whole(|role| role.input);
         self.each(&on_host, Action::Allocate);
-        self.advise();
-        self.populate();
+        self.advise(&used);
+        self.populate(&used);
         self.host("initialise", Access::Write, &inputs);
+        let device = self.device_of(&used);
         self.each(&device, Action::Allocate);
+        self.each(beside, Action::Allocate);
         self.copy_in(&inputs);
         for launch in launches.clone() {
+            let born = if launch == launches.start { self.used.to_vec() } else { self.replace_buffers(launch) };
             self.exchanges(launch);
+            self.end(|_, life| life.end == launch);
             self.discard_outputs();
-            self.bring(launch == launches.start);
+            self.bring(&born);
             run(&mut self, launch);
             self.running = true;
         }
         self.exchanges(launches.end);
         self.wait_for_launches();
+        let outputs = self.whole(|role| role.output);
         self.copy_out(&outputs);
+        let used = Arc::clone(&self.used);
+        let device = self.device_of(&used);
         self.each(&device, Action::Free);
+        self.each(beside, Action::Free);
         self.host("read results", Access::Read, &outputs);
+        let on_host = self.on_host_of(&used);
         self.each(&on_host, Action::Free);
+    }
+
+    /// Its buffers with such a life, in order.
+    fn living(&self, wanted: impl Fn(&Range<u32>) -> bool) -> Vec<BufferId> {
+        let chosen = self.buffers.clone().filter(|&buffer| wanted(&life(self.lives, buffer)));
+        chosen.map(|index| BufferId(index as u32)).collect()
+    }
+
+    /// Before a launch: frees the buffers that nobody needs any more, and allocates those that it is the first to have,
+    /// which are returned. Of a buffer that the host still reads there, [`end`](Self::end) is later.
+    fn replace_buffers(&mut self, launch: u32) -> Vec<BufferId> {
+        if self.lives.is_empty() {
+            return Vec::new();
+        }
+        let exchanged: Vec<_> = self.side.exchanges_before(launch).iter().map(|exchange| exchange.buffer).collect();
+        self.end(|id, life| life.end == launch && !exchanged.contains(&id.index()));
+        let born = self.living(|life| life.start == launch);
+        let (device, shared): (Vec<_>, Vec<_>) = born.iter().partition(|id| self.lowering.is_device(id.index()));
+        self.each(&shared, Action::Allocate);
+        self.advise(&shared);
+        self.populate(&shared);
+        self.each(&device, Action::Allocate);
+        let mut used = [&*self.used, &born].concat();
+        used.sort_unstable();
+        self.used = used.into();
+        born
+    }
+
+    /// Frees buffers.
+    fn end(&mut self, ended: impl Fn(BufferId, &Range<u32>) -> bool) {
+        let lives = self.lives;
+        let is_over = |id: &BufferId| ended(*id, &life(lives, id.index()));
+        let (over, kept): (Vec<_>, Vec<_>) = self.used.iter().partition(|id| is_over(id));
+        if !over.is_empty() {
+            self.each(&over, Action::Free);
+            self.used = kept.into();
+        }
     }
 
     pub(super) fn launch(&mut self, launch: u32) {
@@ -95,17 +144,23 @@ impl Chain<'_> {
         }
     }
 
-    /// The buffers that exist before the host writes its inputs. A buffer in GPU memory is represented by its copy on
-    /// the host.
-    fn allocated_first(&self) -> Vec<BufferId> {
-        let first =
-            |id: &BufferId| if self.lowering.is_device(id.index()) { self.views[id.index()] } else { Some(*id) };
-        self.used.iter().filter_map(first).collect()
+    /// What the host sees of buffers. Of those in GPU memory these are copies, which exist throughout.
+    fn on_host_of(&self, living: &[BufferId]) -> Vec<BufferId> {
+        let seen = |index: usize| {
+            let id = BufferId(index as u32);
+            if self.lowering.is_device(index) { self.views[index] } else { living.contains(&id).then_some(id) }
+        };
+        self.buffers.clone().filter_map(seen).collect()
+    }
+
+    /// Those in GPU memory.
+    fn device_of(&self, living: &[BufferId]) -> Vec<BufferId> {
+        living.iter().copied().filter(|id| self.lowering.is_device(id.index())).collect()
     }
 
     /// Gives advice about whole buffers.
-    fn advise(&mut self) {
-        for &buffer in Arc::clone(&self.used).iter() {
+    fn advise(&mut self, about: &[BufferId]) {
+        for &buffer in about {
             let said = self.lowering.exceptions.get(&buffer.index()).map(|exception| exception.advice);
             if let Some(advice) = said.filter(|advice| *advice != Advice::default()) {
                 let span = Span { buffer, bytes: 0..self.program.bytes(buffer) };
@@ -115,7 +170,7 @@ impl Chain<'_> {
     }
 
     /// The host writes a word of every page that should be populated.
-    fn populate(&mut self) {
+    fn populate(&mut self, among: &[BufferId]) {
         let chosen = |id: &&BufferId| self.lowering.exceptions.get(&id.index()).is_some_and(|own| own.populate);
         let sweep = |&buffer: &BufferId| Sweep {
             span: Span { buffer, bytes: 0..self.program.bytes(buffer) },
@@ -124,17 +179,19 @@ impl Chain<'_> {
             stride: POPULATED_STRIDE,
             by: Threads::Shared,
         };
-        let sweeps: Vec<_> = self.used.iter().filter(chosen).map(sweep).collect();
+        let sweeps: Vec<_> = among.iter().filter(chosen).map(sweep).collect();
         if !sweeps.is_empty() {
             self.then(Action::Host(HostPhase { name: "populate".into(), threads: self.lowering.host_threads, sweeps }));
         }
     }
 
-    /// Brings whole buffers to their places before a launch.
-    fn bring(&mut self, first: bool) {
+    /// Brings whole buffers to their places before a launch, of those that are `new` also such as come once.
+    fn bring(&mut self, new: &[BufferId]) {
         for &buffer in Arc::clone(&self.used).iter() {
             let wanted = self.lowering.exceptions.get(&buffer.index()).and_then(|exception| exception.prefetch);
-            if let Some(Bring { to, .. }) = wanted.filter(|bring| first || bring.before == Before::EachLaunch) {
+            if let Some(Bring { to, .. }) =
+                wanted.filter(|bring| new.contains(&buffer) || bring.before == Before::EachLaunch)
+            {
                 let span = Span { buffer, bytes: 0..self.program.bytes(buffer) };
                 self.then(Action::Prefetch { span, to });
             }

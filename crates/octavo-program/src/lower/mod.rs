@@ -27,7 +27,7 @@ pub fn lower(workload: &dyn Workload, lowering: &Lowering) -> Result<Program, Pr
     let mut program = ProgramBuilder::default();
     let views = views(&mut program, workload.buffers(), &side, lowering);
     for application in workload.applications() {
-        let chain = Chain::new(&mut program, &views, &side, lowering, application.buffers);
+        let chain = Chain::new(&mut program, &views, &side, lowering, application.buffers, workload.lives());
         chain.push(application.launches, &[], Chain::launch);
     }
     program.build(workload.launches())
@@ -53,7 +53,8 @@ pub fn lower_in_strips(
     let views = views(&mut program, workload.buffers(), &side, &staged);
     let arena = strips.arena(program.end());
     let arena = program.buffer(arena, Kind::Device, lowering.spread);
-    let chain = Chain::new(&mut program, &views, &side, &staged, 0..workload.buffers().len());
+    // Pieces of staged buffers come and go anyway: all buffers exist throughout.
+    let chain = Chain::new(&mut program, &views, &side, &staged, 0..workload.buffers().len(), &[]);
     chain.push(0..workload.launches(), &[arena], |chain, launch| chain.launch_strips(&strips, arena, launch));
     let program = program.build(strips.len())?;
     Ok((strips, program))

@@ -105,6 +105,10 @@ impl Workload for Stripped {
         self.launches.result()
     }
 
+    fn footprint(&self) -> u64 {
+        self.launches.footprint()
+    }
+
     fn held_bytes(&self) -> u64 {
         self.launches.held_bytes()
     }

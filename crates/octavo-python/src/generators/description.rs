@@ -1,8 +1,9 @@
 //! What a generated workload has, as the package says it.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use octavo_program::{AddressSpace, Buffer, HostSide, Launch, Resources};
+use octavo_program::{ALWAYS, AddressSpace, Buffer, HostSide, Launch, Resources};
 use serde::Deserialize;
 
 /// All but what wavefronts do.
@@ -19,6 +20,9 @@ struct DescribedBuffer {
     bytes: u64,
     input: bool,
     output: bool,
+    /// The launches between which it exists; always if nothing is said.
+    first: u32,
+    end: Option<u32>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -45,6 +49,13 @@ impl Described {
     pub fn buffers(&self) -> Vec<Buffer> {
         let mut space = AddressSpace::default();
         self.buffers.iter().map(|buffer| space.allocate(&buffer.name, buffer.bytes)).collect()
+    }
+
+    /// When they exist; empty if all do always.
+    pub fn lives(&self) -> Vec<Range<u32>> {
+        let life = |buffer: &DescribedBuffer| buffer.first..buffer.end.unwrap_or(ALWAYS.end);
+        let lives: Vec<_> = self.buffers.iter().map(life).collect();
+        if lives.iter().all(|life| *life == ALWAYS) { Vec::new() } else { lives }
     }
 
     /// Each launch, and what it uses of a compute unit.

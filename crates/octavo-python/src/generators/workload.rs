@@ -1,5 +1,6 @@
 //! A generated workload: what it has is known, what its wavefronts do is generated when somebody asks.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -16,6 +17,7 @@ pub struct Generated {
     choice: Choice,
     size: Size,
     buffers: Vec<Buffer>,
+    lives: Vec<Range<u32>>,
     launches: Vec<(Launch, Resources)>,
     host: HostSide,
     /// Its lines, or why there are none.
@@ -25,8 +27,9 @@ pub struct Generated {
 impl Generated {
     pub fn new(choice: Choice, size: Size, described: Described) -> Self {
         let buffers = described.buffers();
+        let lives = described.lives();
         let (launches, host) = (described.launches(), described.host_side(&buffers));
-        Self { choice, size, buffers, launches, host, trace: OnceLock::new() }
+        Self { choice, size, buffers, lives, launches, host, trace: OnceLock::new() }
     }
 
     fn trace(&self) -> &Result<TraceWorkload, String> {
@@ -45,6 +48,10 @@ impl Generated {
 impl Workload for Generated {
     fn buffers(&self) -> &[Buffer] {
         &self.buffers
+    }
+
+    fn lives(&self) -> &[Range<u32>] {
+        &self.lives
     }
 
     fn launches(&self) -> u32 {

@@ -1,10 +1,12 @@
 //! Whole programs: of workloads, in strips where they do not fit, and as they were recorded.
 
+use std::ops::Range;
+
 use octavo_manager::Kind;
 use octavo_node::{NodeConfig, SystemMemory};
 use octavo_program::{
     Action, Buffer, Frames, Look, Lowering, Program, Stripped, StripsRefused, Workload, lower, lower_in_strips,
-    pages_of,
+    most_at_once, pages_of,
 };
 
 use super::{ProgramChoice, ProgramRefused, RunKind};
@@ -40,12 +42,12 @@ impl Scenario {
         }
         let Some(kind) = choice.kind.memory() else {
             if choice.frames == Frames::Allocation {
-                self.check_room(workload.buffers(), |_| Kind::Device, choice, place)?;
+                self.check_room((workload.buffers(), &[]), |_| Kind::Device, choice, place)?;
             }
             return Ok((workload, None));
         };
         let lowering = choice.lowering(kind, workload.as_ref());
-        match self.check_room(workload.buffers(), |index| lowering.kind_of(index), choice, place) {
+        match self.check_room((workload.buffers(), workload.lives()), |index| lowering.kind_of(index), choice, place) {
             Ok(()) => {
                 let program = lower(workload.as_ref(), &lowering)?;
                 Ok((workload, Some(program)))
@@ -69,7 +71,7 @@ impl Scenario {
             return Err(ProgramRefused::NotOffered { place: place.key.into(), buffer: system.buffer.name.clone() });
         }
         let buffers: Vec<Buffer> = program.buffers().iter().map(|buffer| buffer.buffer.clone()).collect();
-        self.check_room(&buffers, |index| program.buffers()[index].kind, choice, place)?;
+        self.check_room((&buffers, &[]), |index| program.buffers()[index].kind, choice, place)?;
         let cores = self.node.host.cpu.cores;
         for ordered in program.actions() {
             if let Action::Host(phase) = &ordered.action
@@ -86,31 +88,31 @@ impl Scenario {
     /// memory.
     fn check_room(
         &self,
-        buffers: &[Buffer],
+        (buffers, lives): (&[Buffer], &[Range<u32>]),
         kind_of: impl Fn(usize) -> Kind,
         choice: &ProgramChoice,
         place: &Place<'_>,
     ) -> Result<(), ProgramRefused> {
         let page_bytes = self.memory.decision_size().map_or(u64::MAX, |size| size.0);
         let Ok(Some(room)) = place.node.capacity_pages(page_bytes, place.footprint) else { return Ok(()) };
-        let (expected, mut found) = (u64::from(room) * u64::from(place.gpus) * page_bytes, 0);
-        for (index, pages) in pages_of(buffers, page_bytes).enumerate() {
-            if kind_of(index) != Kind::Device {
-                continue;
-            }
-            found += (pages.end - pages.start) * page_bytes;
-            if found > expected {
-                let buffer = buffers[index].name.clone();
-                let own = choice.buffers.get(&buffer).is_some_and(|own| own.kind.is_some());
-                let key = match choice.frames {
-                    _ if own => format!("program.buffers.{buffer}.kind"),
-                    Frames::Allocation => "program.frames".to_owned(),
-                    Frames::Touch => "program.kind".to_owned(),
-                };
-                return Err(ProgramRefused::TooLarge { key: format!("{}{key}", place.key), buffer, found, expected });
-            }
+        let expected = u64::from(room) * u64::from(place.gpus) * page_bytes;
+        let pages = pages_of(buffers, page_bytes).map(|pages| (pages.end - pages.start) * page_bytes);
+        let sizes: Vec<u64> =
+            pages.enumerate().map(|(index, size)| if kind_of(index) == Kind::Device { size } else { 0 }).collect();
+        let with = |last: usize| most_at_once(sizes[..=last].iter().copied(), lives);
+        let places: Vec<usize> = (0..buffers.len()).collect();
+        let beyond = places.partition_point(|&last| with(last) <= expected);
+        if beyond == buffers.len() {
+            return Ok(());
         }
-        Ok(())
+        let buffer = buffers[beyond].name.clone();
+        let own = choice.buffers.get(&buffer).is_some_and(|own| own.kind.is_some());
+        let key = match choice.frames {
+            _ if own => format!("program.buffers.{buffer}.kind"),
+            Frames::Allocation => "program.frames".to_owned(),
+            Frames::Touch => "program.kind".to_owned(),
+        };
+        Err(ProgramRefused::TooLarge { key: format!("{}{key}", place.key), buffer, found: with(beyond), expected })
     }
 }
 

@@ -42,6 +42,28 @@ class Way:
 
 
 @dataclass(frozen=True)
+class Holds:
+    """PyTorch's caching allocator, run through what a program asked it for."""
+
+    bytes: int
+    """Bytes of its segments at most, in memory without end."""
+    fails: tuple[str, int] | None
+    """For whom and how many bytes it finds no place in the memory of the GPU."""
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        said = f"PyTorch's caching allocator (default settings) holds at most {amount(self.bytes)} for it"
+        if self.fails is None:
+            return f"{said}."
+        name, size = self.fails
+        return (
+            f"{said}: in this memory it finds no place for {amount(size)} of {name}. "
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True needs less."
+        )
+
+
+@dataclass(frozen=True)
 class Fit:
     """Whether a program fits into a GPU's memory, and what to do if not."""
 
@@ -71,6 +93,10 @@ class Fit:
     """Of the simulations."""
     notes: tuple[str, ...] = ()
     recording: Recording | None = None
+    as_recorded: bool = False
+    """Whether `seconds` are what the program took when it was recorded."""
+    holds: Holds | None = None
+    """What the allocator below the program's allocations needs, if that is known."""
     plot = Verb()
     """Draws buffers over time, and what of them is on the GPU; `octavo.advice.fit.picture.draw`."""
 
@@ -87,7 +113,7 @@ class Fit:
     @property
     def verdict(self) -> Verdict:
         """What happens in this memory."""
-        if self.refused is not None or self.beyond_host:
+        if self.refused is not None or self.beyond_host or (self.holds is not None and self.holds.fails is not None):
             return "fails"
         if self.beside is not None and self.beside.verdict != "fits":
             return self.beside.verdict
@@ -111,6 +137,7 @@ class Fit:
             "footprint": [_point(point) for point in self.points],
             "refused": None if self.refused is None else asdict(self.refused),
             "beyond_host": self.beyond_host,
+            "holds": None if self.holds is None else asdict(self.holds),
             "room": None if self.beside is None else self.beside.to_dict(),
             "seconds": self.seconds,
             "scale": self.scale,
@@ -156,6 +183,8 @@ class Fit:
             told.append(f"Beside the page cache, {self.beside.sentence}")
         if self.refused is not None:
             told.append(self._refusal(self.refused))
+        if self.holds is not None:
+            told.append(self.holds.sentence)
         if self.beyond_host:
             told.append(f"GPU and host together have {amount(self.beyond_host)} less than its managed memory takes.")
         return [*told, *self._slower(), *(self._by_hand() if self._loses else [])]
@@ -187,7 +216,7 @@ class Fit:
             return []
         if not self._loses:
             return [f"Paging costs nothing that counts: {_times(paging.seconds / self.seconds)}."]
-        said = f"It takes {seconds(self.seconds)} {'where it fits' if self.recording is None else 'as recorded'}"
+        said = f"It takes {seconds(self.seconds)} {'as recorded' if self.as_recorded else 'where it fits'}"
         if self.refused is not None:
             said += ", and managed memory would make it run"
         if best.name == "paging":

@@ -51,7 +51,9 @@ class _Memory:
         self.came = self.went = self.back = 0.0
 
     def host(self, step: Step) -> None:
-        """The host touches what it reads and writes."""
+        """What is freed is gone; the host touches what it reads and writes."""
+        for piece in step.frees:
+            self._held.pop(piece, None)
         for piece in step.reads | step.replaces:
             self.back += self._held.pop(piece, 0.0)
             self._exists.add(piece)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octavo import _core, api, checks, extras
 from octavo.advice import placement_file, programs, recording, subject, systems
-from octavo.advice.fit import footprint, placement, program_story, recording_story, runs
+from octavo.advice.fit import allocator_log, footprint, placement, program_story, recording_story, runs
 from octavo.advice.fit.answer import NAMES, Fit, Way
 from octavo.advice.fit.costs import Costs
 from octavo.advice.fit.machine import Asked
@@ -79,7 +79,8 @@ def fit(
 
     Args:
         source: a workload by name, a scenario (or its TOML file), the folder of a trace or of a run, a recording
-            (`docs/runtime.md`), or the folder of `octavo profile --buffers`.
+            (`docs/runtime.md`), the folder of `octavo profile --buffers`, a memory snapshot of PyTorch, or a log of
+            RMM.
         output: folder of the answer, its picture and its runs; a temporary one if left out.
         workers: runs side by side; as many as there are cores if left out.
         force: replace what `output` holds.
@@ -101,6 +102,8 @@ def fit(
     place = None if output is None else checks.path("output", output)
     if path is not None and recording.is_recording(path):
         return _recorded(path, arguments, order, place)
+    if path is not None and allocator_log.is_log(path):
+        return _logged(path, arguments, order, place)
     if path is not None and is_imported(path):
         raise AdviceError(
             f"{path}: expected a workload, a trace, a scenario, a run or a recording, found an imported profile, which "
@@ -128,10 +131,49 @@ def _recorded(path: Path, arguments: Arguments, order: Order, output: Path | Non
     story, found = recording_story.story(path, constants)
     answer = _answer(story, constants, asked, values)
     told = (*answer.notes, *story.notes, *subject.assumed_node(arguments))
-    answer = replace(answer, seconds=story.seconds, recording=found, notes=told)
+    answer = replace(answer, seconds=story.seconds, recording=found, as_recorded=True, notes=told)
     if answer.verdict != "fits" and story.steps and _leaves(values):
         weighed = weigh(story, answer.points, answer.room, answer.costs)
         answer = replace(answer, weighed=weighed, ways=_ways(answer, weighed, {}))
+    return _kept(answer, order, output, str(path))
+
+
+def _logged(path: Path, arguments: Arguments, order: Order, output: Path | None) -> Fit:
+    """An allocator's log: the model alone answers, between two assumptions about the use of memory.
+
+    Raises:
+        OctavoError: the log or the node cannot be used, an argument asks for more than it tells, or the folder cannot
+            be written.
+
+    """
+    subject.refuse_changes(path, "log of an allocator", arguments)
+    node = arguments.get("node") or systems.DEFAULT_NODE
+    constants = systems.from_node(node)
+    values = api.scenario(workload=_ANY_WORKLOAD, node=node).values
+    asked = Asked.of(order.memory, values["node"])
+    told = allocator_log.read(path, constants)
+    answer = _answer(told.story, constants, asked, values)
+    answer = replace(
+        answer,
+        seconds=told.story.seconds,
+        as_recorded=True,
+        refused=told.refused(answer.room),
+        holds=told.holds(answer.room),
+        notes=(*answer.notes, *told.notes, *subject.assumed_node(arguments)),
+    )
+    if answer.verdict != "fits":
+        answer = replace(answer, notes=(*told.about_times, *answer.notes))
+    if answer.refused is not None and _leaves(values):
+        weighed, most = (
+            weigh(story, answer.points, answer.room, answer.costs).paged for story in (told.story, told.used_throughout)
+        )
+        ways = [
+            replace(way, low=min(way.low, other.low), high=max(way.high, other.high))
+            for way in _ways(answer, weighed, {})
+            for other in _ways(answer, most, {})
+            if way.name == other.name
+        ]
+        answer = replace(answer, weighed=weighed, ways=ways)
     return _kept(answer, order, output, str(path))
 
 

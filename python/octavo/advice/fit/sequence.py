@@ -51,6 +51,8 @@ class Step:
     """What the host reads."""
     replaces: frozenset[int] = NOBODY
     """What the host writes: what is on the device holds no more."""
+    frees: frozenset[int] = NOBODY
+    """What is freed before it."""
     launch: int = 0
     """Launches before it."""
     seconds: float = 0.0

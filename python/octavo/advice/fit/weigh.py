@@ -47,12 +47,17 @@ class Weighed:
     came: float
     """Bytes that paging brings more than where it fits."""
 
+    @property
+    def paged(self) -> Weighed:
+        """The same where nothing can be streamed."""
+        return replace(self, streams=[], streaming=None)
+
     def without(self, pieces: Iterable[int]) -> Weighed:
         """The same where some buffers cannot be streamed, and so no launch that they pass through."""
         gone = set(pieces)
         if not any(gone & set(each.pieces) for each in self.served.passing):
             return self
-        return replace(self, streams=[], streaming=None)
+        return self.paged
 
 
 def weigh(story: Story, points: list[Point], room: int, costs: Costs, observed: float | None = None) -> Weighed:
@@ -64,7 +69,7 @@ def weigh(story: Story, points: list[Point], room: int, costs: Costs, observed: 
     fails = footprint.refused(story, points, room) is not None
     movable = frozenset(number for number, piece in enumerate(story.pieces) if fails or piece.kind == "managed")
     rooms = [room] * len(story.steps) if fails else footprint.rooms(story, points, room)
-    steps, sizes = _only(story.steps, movable), [piece.size for piece in story.pieces]
+    steps, sizes = _only(_freeing(story), movable), [piece.size for piece in story.pieces]
     loads = [costs.load(piece.size, stays=piece.kind == "explicit") for piece in story.pieces]
     free = [_UNLIMITED] * len(steps)
     served = oversubscription.served(sizes, steps, rooms)
@@ -108,9 +113,21 @@ def _through(sizes: Sequence[int], steps: Sequence[Step], served: Served) -> pag
     return paging.on_demand(sizes, kept, rooms).beyond(free)
 
 
+def _freeing(story: Story) -> list[Step]:
+    """The steps, each with what is freed between the one before and itself."""
+    frees = [(change.launch, change.piece) for change in story.changes if change.freed]
+    found, at = [], 0
+    for step in story.steps:
+        begin = at
+        while at < len(frees) and frees[at][0] <= step.launch:
+            at += 1
+        found.append(replace(step, frees=frozenset(piece for _, piece in frees[begin:at])))
+    return found
+
+
 def _only(steps: Sequence[Step], pieces: Collection[int]) -> list[Step]:
     """The steps, as far as they are about some pieces."""
-    sets = ("uses", "writes", "fills", "reads", "replaces")
+    sets = ("uses", "writes", "fills", "reads", "replaces", "frees")
     kept = frozenset(pieces)
     return [replace(step, **{name: getattr(step, name) & kept for name in sets}) for step in steps]
 

@@ -1,5 +1,6 @@
 """Profiles of real programs, imported into the tables of simulated runs."""
 
+from octavo.measurements.imports.allocator_program import import_log
 from octavo.measurements.imports.cupti import import_cupti
 from octavo.measurements.imports.damon import import_damon
 from octavo.measurements.imports.nsys import import_nsys
@@ -17,6 +18,7 @@ __all__ = [
     "Rocpd",
     "import_cupti",
     "import_damon",
+    "import_log",
     "import_nsys",
     "import_nvprof",
     "import_perf_mem",

@@ -158,6 +158,9 @@ def _free(change: Change, live: _Live, found: _Lifetimes, notes: Counter[str]) -
     at = bisect_left(live.starts, change.address)
     if at < len(live.starts) and live.starts[at] == change.address:
         found.close(live.numbers[at], change.time)
+        notes["frees of another size than was allocated at their address, which counts"] += (
+            0 < change.bytes != live.ends[at] - live.starts[at]
+        )
         live.remove(slice(at, at + 1))
     elif found.is_fresh(change):
         notes["allocations whose beginning was not recorded; they are taken to be there from the start"] += 1

@@ -49,6 +49,34 @@ class Log:
     """As those of a `Profile`; none if such logs have none."""
     gpus: Mapping[int, str] = field(default_factory=dict)
     """Names that are known."""
+    timed: bool = True
+    """Whether times are those of a clock."""
+    has_segments: bool = False
+    """Whether PyTorch's caching allocator cuts the memory that it logs out of segments of fixed sizes."""
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first time and the last one.
+
+        Raises:
+            ProfileError: nothing was allocated, or they are an impossible time apart.
+
+        """
+        times = [change.time for changes in self.changes.values() for change in changes]
+        if not times:
+            raise ProfileError(f"{self.source['file']} has no allocation", code="missing", file=self.source["file"])
+        if self.kernels is not None:
+            times += [*self.kernels["start"], *self.kernels["end"]]
+        begin, end = min(times), max(times)
+        if end - begin > LONGEST:
+            raise ProfileError(
+                f"{self.source['file']}: expected times within 104 days of each other", code="unexpected-value"
+            )
+        return begin, end
+
+    def lives(self, notes: Counter[str]) -> dict[int, list[Allocation]]:
+        """Allocations from their beginnings to their ends, by GPU."""
+        return {gpu: lifetimes(changes, notes) for gpu, changes in sorted(self.changes.items())}
 
 
 def checked(address: int, size: int, time: int) -> bool:
@@ -64,18 +92,9 @@ def write(log: Log, folder: Path, *, force: bool) -> RunResult:
         OutputError: the folder cannot be written.
 
     """
-    times = [change.time for changes in log.changes.values() for change in changes]
-    if not times:
-        raise ProfileError(f"{log.source['file']} has no allocation", code="missing", file=log.source["file"])
-    if log.kernels is not None:
-        times += [*log.kernels["start"], *log.kernels["end"]]
-    origin, end = min(times), max(times)
-    if end - origin > LONGEST:
-        raise ProfileError(
-            f"{log.source['file']}: expected times within 104 days of each other", code="unexpected-value"
-        )
+    origin, end = log.span
     notes = Counter(log.notes)
-    lives = {gpu: lifetimes(changes, notes) for gpu, changes in sorted(log.changes.items())}
+    lives = log.lives(notes)
     if any(one.begin < origin == one.end for found in lives.values() for one in found):
         origin -= 1  # What the first row frees was there before it.
     held = {gpu: _held(found, origin, end) for gpu, found in lives.items()}

@@ -60,6 +60,15 @@ class Export:
         """Names of the columns of every table that can be read."""
         self._total = sum(map(self._size, self.columns.keys() & TABLES.keys()))
 
+    @classmethod
+    def connect(cls, path: Path) -> sqlite3.Connection:
+        """Open a file for reading; errors as `opened`."""
+        _check_file(path, cls)
+        try:
+            return sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
+        except sqlite3.Error as error:
+            raise ProfileError(f"cannot read {path}: {error}", code="unreadable", file=path) from None
+
     def _check_tool(self) -> None:
         """Refuse the file of another tool.
 
@@ -210,9 +219,12 @@ class Export:
     def _reading(self, what: str) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, MemoryError) as error:  # SQLite has no memory for the sizes that a damaged file claims
             raise ProfileError(
-                f"{self.path} is damaged: {what} cannot be read: {error}", self.again, code="damaged", file=self.path
+                f"{self.path} is damaged: {what} cannot be read: {str(error) or 'it takes more memory than there is'}",
+                self.again,
+                code="damaged",
+                file=self.path,
             ) from None
         except (ValueError, TypeError, OverflowError) as error:
             raise ProfileError(
@@ -239,16 +251,26 @@ def opened(path: Path, kind: type[Some], watch: Watch | None = None) -> Iterator
         ProfileError: it is not an SQLite file, it is cut off, or it cannot be read.
 
     """
-    _check_file(path, kind)
-    try:
-        connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True)
-    except sqlite3.Error as error:
-        raise ProfileError(f"cannot read {path}: {error}", code="unreadable", file=path) from None
+    connection = kind.connect(path)
     try:
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         yield kind(path, connection, watch)
     finally:
         connection.close()
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is one of SQLite.
+
+    Raises:
+        ProfileError: it cannot be read.
+
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise ProfileError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
 
 
 def _check_file(path: Path, kind: type[Export]) -> None:

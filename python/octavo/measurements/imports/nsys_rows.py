@@ -161,7 +161,7 @@ def changes(export: Export, wanted: int, notes: Counter[str]) -> tuple[list[Chan
     if not export.check(schema.MEMORY):
         return managed, others
     kinds, operations = export.meanings(schema.MEMORY_KINDS, notes), export.meanings(schema.OPERATIONS, notes)
-    for start, address, size, kind, operation, pid, name in export.records(schema.MEMORY):
+    for start, address, size, kind, operation, pid, _, name in export.records(schema.MEMORY):
         if process_of(pid) not in (wanted, -1):
             continue
         memory, allocates = str(kinds.get(kind, f"kind {kind}")), operations.get(operation)

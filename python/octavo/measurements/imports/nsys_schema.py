@@ -46,7 +46,7 @@ TABLES = {
     ),
     GPU_FAULTS: Table(("start", "end", "deviceId", "address", "numberOfPageFaults", "faultAccessType"), ("globalPid",)),
     CPU_FAULTS: Table(("start", "address"), ("globalPid",)),
-    MEMORY: Table(("start", "address", "bytes", "memKind", "memoryOperationType"), ("globalPid",)),
+    MEMORY: Table(("start", "address", "bytes", "memKind", "memoryOperationType"), ("globalPid", "deviceId")),
     KERNELS: Table(("start", "end", "deviceId", "shortName"), ("globalPid",)),
 }
 

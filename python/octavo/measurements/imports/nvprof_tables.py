@@ -55,14 +55,18 @@ def _same(*names: str) -> dict[str, str]:
 
 _LAUNCH = {**_same("start", "end", "deviceId"), "shortName": "name"}
 _COPY = {**_same("start", "end", "deviceId", "bytes", "copyKind"), "migrationCause": "-1", "virtualAddress": "-1"}
+_ENDS = ("srcDeviceId", "dstDeviceId")
 # CUPTI counts kinds of memory from 1, Nsight Systems from 0.
-_KIND = {**_same("address", "bytes"), "memKind": '"memoryKind" - 1'}
+_KIND = {**_same("address", "bytes", "deviceId"), "memKind": '"memoryKind" - 1'}
 _PARTS = {
     schema.KERNELS: [
         _Part("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", _LAUNCH),
         _Part("CUPTI_ACTIVITY_KIND_KERNEL", _LAUNCH),
     ],
-    schema.COPIES: [_Part(schema.COPIES, _COPY), _Part(f"{schema.COPIES}2", _COPY)],
+    schema.COPIES: [
+        _Part(schema.COPIES, {**_COPY, **dict.fromkeys(_ENDS, "-1")}),
+        _Part(f"{schema.COPIES}2", {**_COPY, **_same(*_ENDS)}),
+    ],
     schema.MEMORY: [
         _Part(MEMORY, {"start": "start", **_KIND, "memoryOperationType": "0"}),
         _Part(MEMORY, {"start": "end", **_KIND, "memoryOperationType": "1"}, ' WHERE "end" > 0'),

@@ -28,6 +28,7 @@ _HALF_A_DAY, _DAY = 43_200_000_000_000, 86_400_000_000_000
 _DEVICE = re.compile(r"\.dev(\d{1,3})(?=\.)")
 """What `rmm.enable_logging` puts into the name of each GPU's file."""
 _UNNAMED = "the GPU: RMM logs one of them, which stands here as gpu0"
+OTHER_STREAMS = "rows of another thread or stream than the first one's, which are not told apart"
 _MISSING = "faults, copies and kernels"
 
 
@@ -44,13 +45,25 @@ def import_rmm(path: str | Path | Sequence[str | Path], folder: str | Path, *, f
         OutputError: the folder cannot be written, or holds something.
 
     """
-    paths, folder = [Path(path)] if isinstance(path, (str, Path)) else [Path(each) for each in path], Path(folder)
+    folder = Path(folder)
     check_folder(folder, force=force)
+    return write(read(path), folder, force=force)
+
+
+def read(path: str | Path | Sequence[str | Path]) -> Log:
+    """The log of one GPU, or of several; errors as `import_rmm`."""
+    paths = [Path(path)] if isinstance(path, (str, Path)) else [Path(each) for each in path]
     notes: Counter[str] = Counter()
     changes = {gpu: _read(each, notes) for gpu, each in _by_gpu(paths).items()}
     source = {"tool": "rmm", "file": ", ".join(each.name for each in paths)}
     missing = [_MISSING] if len(paths) > 1 else [_UNNAMED, _MISSING]
-    return write(Log(source, _together(changes), missing, notes), folder, force=force)
+    return Log(source, _together(changes), missing, notes)
+
+
+def is_head(content: bytes) -> bool:
+    """Whether a file that begins like this is such a log, or means to be one."""
+    first = content.split(b"\n", 1)[0].decode(errors="replace")
+    return tuple(name.strip() for name in first.split(",", 3)[:3]) == COLUMNS[:3]
 
 
 def _by_gpu(paths: Sequence[Path]) -> dict[int, Path]:
@@ -102,7 +115,7 @@ def _changes(path: Path, reader: Any, notes: Counter[str]) -> list[Change]:
             expected=COLUMNS,
         )
     changes: list[Change] = []
-    days, before = 0, 0
+    days, before, first = 0, 0, None
     for row in reader:
         where = f"{path}:{reader.line_num}"
         if len(row) != len(COLUMNS):
@@ -112,6 +125,9 @@ def _changes(path: Path, reader: Any, notes: Counter[str]) -> list[Change]:
                 expected=len(COLUMNS),
                 found=len(row),
             )
+        place = row[0].strip(), row[5].strip()
+        first = first or place
+        notes[OTHER_STREAMS] += place != first
         action, time = row[2].strip(), _nanoseconds(where, row[1].strip())
         if time < before - _HALF_A_DAY:
             days += 1

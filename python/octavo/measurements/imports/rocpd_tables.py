@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from octavo.errors import ProfileError
 from octavo.measurements.imports import nsys_schema as schema
-from octavo.measurements.imports.nsys_export import Export
+from octavo.measurements.imports import rocprof_json
+from octavo.measurements.imports.nsys_export import Export, is_database
 
 if TYPE_CHECKING:
     import sqlite3
@@ -54,6 +55,11 @@ class Rocpd(Export):
         for table, needed in _NEEDED.items():
             if self._check(self._named(table), needed):
                 self._check_times(table)
+
+    @classmethod
+    def connect(cls, path: Path) -> sqlite3.Connection:
+        """Open a database, or what JSON of rocprofv3 would be as one."""
+        return super().connect(path) if is_database(path) else rocprof_json.database(path)
 
     def _check_tool(self) -> None:
         found = [name for name in self._stored if name.startswith(_AGENTS)]
@@ -181,7 +187,7 @@ class Rocpd(Export):
         gpu = [self._gpu(f'R."{end}_agent_id"') for end in ("dst", "src")]
         return (
             f'COALESCE({gpu[0]}, {gpu[1]}) AS "deviceId", R."size" AS "bytes", {kind} AS "copyKind", '
-            '-1 AS "migrationCause", -1 AS "virtualAddress", -1 AS "srcDeviceId", -1 AS "dstDeviceId"'
+            f'-1 AS "migrationCause", -1 AS "virtualAddress", {gpu[1]} AS "srcDeviceId", {gpu[0]} AS "dstDeviceId"'
         )
 
     def _memory(self) -> str:

@@ -19,7 +19,7 @@ from octavo.errors import ProfileError
 from octavo.measurements.imports import torch_database
 from octavo.measurements.imports.allocations import Change
 from octavo.measurements.imports.allocators import Log, checked, write
-from octavo.measurements.imports.nsys_export import MAGIC
+from octavo.measurements.imports.nsys_export import is_database, opened
 from octavo.measurements.imports.torch_blocks import IMPOSSIBLE, NO_TIMES, STEP, at_the_end, frame_name, whole
 from octavo.measurements.imports.write import check_folder
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MISSING = ["faults, copies and kernels", "what the caching allocator reserves beyond what it hands out"]
 _WRITTEN = "torch.cuda.memory._dump_snapshot writes one"
+OTHER_STREAMS = "rows of another stream than the first one's, which are not told apart"
 _GZIP = b"\x1f\x8b"
 _HANDED_OUT, _GIVEN_BACK = "alloc", "free_completed"
 """Actions of `device_traces`; source: torch/csrc/cuda/memory_snapshot.cpp. Other actions concern segments, or are only
@@ -78,10 +79,20 @@ def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -
         OutputError: the folder cannot be written, or holds something.
 
     """
-    path, folder = Path(path), Path(folder)
+    folder = Path(folder)
     check_folder(folder, force=force)
-    notes: Counter[str] = Counter()
-    changes = torch_database.changes(path, notes) if _is_database(path) else _of_pickle(path, notes)
+    return write(read(path), folder, force=force)
+
+
+def read(path: str | Path) -> Log:
+    """The allocations of a snapshot; errors as `import_torch`."""
+    path, notes = Path(path), Counter[str]()
+    if is_database(path):
+        found, changes = torch_database.read(path, notes)
+    else:
+        found, changes = _snapshot(path), {}
+    if found is not None:
+        changes = _of_snapshot(path, found, notes)
     if not changes:
         raise ProfileError(
             f"{path} has no allocation: it has no history",
@@ -89,19 +100,30 @@ def import_torch(path: str | Path, folder: str | Path, *, force: bool = False) -
             code="missing",
             file=path,
         )
-    return write(Log({"tool": "torch", "file": path.name}, changes, _MISSING, notes), folder, force=force)
+    about, timed = {"tool": "torch", "file": path.name}, not notes[NO_TIMES]
+    return Log(about, changes, _MISSING, notes, timed=timed, has_segments=found is None or not _expands(found))
 
 
-def _is_database(path: Path) -> bool:
+def _expands(found: dict[Any, Any]) -> bool:
+    """Whether segments grow, so that what is freed anywhere has room for what comes."""
+    settings = found.get("allocator_settings")
+    segments = found.get("segments")
+    return (isinstance(settings, dict) and settings.get("expandable_segments") is True) or any(
+        isinstance(each, dict) and each.get("is_expandable") is True
+        for each in (segments if isinstance(segments, list) else ())
+    )
+
+
+def is_snapshot_database(path: Path) -> bool:
+    """Whether a database is what memsnapdump makes of a snapshot."""
     try:
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError as error:
-        raise ProfileError(f"cannot read {path}: {error.strerror}", code="unreadable", file=path) from None
+        with opened(path, torch_database.Database):
+            return True
+    except ProfileError as error:
+        return error.code != "missing"
 
 
-def _of_pickle(path: Path, notes: Counter[str]) -> dict[int, list[Change]]:
-    found = _snapshot(path)
+def _of_snapshot(path: Path, found: dict[Any, Any], notes: Counter[str]) -> dict[int, list[Change]]:
     changes = _changes(path, found["device_traces"], notes)
     if changes:
         _add_base(changes, at_the_end(path, found.get("segments", []), notes), notes)
@@ -184,6 +206,7 @@ def _changes(path: Path, traces: list[Any], notes: Counter[str]) -> dict[int, li
             if not checked(address, size, time * STEP):
                 notes[IMPOSSIBLE] += 1
                 continue
+            notes[OTHER_STREAMS] += entry.get("stream", 0) != trace[0].get("stream", 0)
             name = frame_name(entry.get("frames"))
             change = Change(time * STEP, address, size, action == _HANDED_OUT, "device", name)
             changes.setdefault(gpu, []).append(change)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _IN_USE = ("active_allocated", "active_pending_free", "active_awaiting_free")
 """States of blocks that nobody else can use; source: torch/csrc/cuda/Module.cpp, `_cuda_memorySnapshot`."""
-_MOST_GPUS = 256
+MOST_GPUS = 256
 BEFORE = "before the recording"
 IMPOSSIBLE = "impossible addresses, sizes or times, left out"
 NO_TIMES = "snapshots without times: each event of a GPU is taken to be 1 us after the one before"
@@ -43,9 +43,9 @@ def at_the_end(path: Path, segments: object, notes: Counter[str]) -> dict[int, d
                 f"{where}: `blocks`: expected a list, found {type(blocks).__name__}", code="unexpected-value"
             )
         gpu, address = whole(where, segment, "device"), whole(where, segment, "address")
-        if not 0 <= gpu < _MOST_GPUS:
+        if not 0 <= gpu < MOST_GPUS:
             raise ProfileError(
-                f"{where}: `device`: expected 0 to {_MOST_GPUS - 1}, found {gpu}", code="unexpected-value"
+                f"{where}: `device`: expected 0 to {MOST_GPUS - 1}, found {gpu}", code="unexpected-value"
             )
         of_gpu = found.setdefault(gpu, {})
         for index, block in enumerate(blocks):

@@ -85,6 +85,12 @@ class Portion:
     def _memory(self, given: Instruction, name: str) -> None:
         own, what, all_lanes = self._own, self._what(given), self._own.generator.lanes
         buffer = own.buffer(name, what, given.line)
+        if not buffer.exists(self._number):
+            end = "" if buffer.end is None else f" and before launch {buffer.end}"
+            expected = f"a launch from {buffer.first} on{end}, as it does not exist at others"
+            message = f"{what}: expected {expected}, found launch {self._number}"
+            facts = {"key": name, "expected": expected, "found": self._number}
+            raise own.refused(message, given.line, code="unexpected-value", **facts)
         size = own.number(f"{what}: bytes", given.bytes, 1, _MOST_BYTES, given.line)
         lanes = 0
         if given.kind != "scalar":

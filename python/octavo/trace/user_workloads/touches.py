@@ -44,6 +44,6 @@ class Touched:
         found += [f"{self._own.shown}: no kernel touches `{name}`" for name in idle]
         read = {each.buffer for each in self._own.exchanges if not each.writes}
         read |= {buffer.name for buffer in self._own.buffers if buffer.output}
-        if self._stored and not self._stored & read:
+        if self._own.generator.host_is_known and self._stored and not self._stored & read:
             found.append(f"{self._own.shown}: the host reads nothing that kernels store: which buffer is an output?")
         return found

@@ -6,6 +6,7 @@ import operator
 import sys
 import traceback
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -55,6 +56,7 @@ class Own:
         ]
         if not self.launches:
             raise self.refused("launches() gives none: expected at least one Launch", code="missing", key="launches")
+        self.buffers = [self._lives(each) for each in self.buffers]
         self.exchanges = [
             self._exchange(each, at) for at, each in enumerate(self._list("host", Exchange, generator.host))
         ]
@@ -172,7 +174,7 @@ class Own:
                 message = f"buffers() has two called `{name}`: expected another name"
                 raise self.refused(message, code="ambiguous", key="buffers", found=name)
             size = self.number(f"bytes of buffer `{name}`", each.bytes, 1, _MOST_LINES * LINE_BYTES)
-            checked.append(Buffer(name, size, bool(each.input), bool(each.output)))
+            checked.append(replace(each, bytes=size, input=bool(each.input), output=bool(each.output)))
             lines += -(-size // _ALIGNMENT) * (_ALIGNMENT // LINE_BYTES)
         if not checked:
             raise self.refused("buffers() gives none: expected at least one Buffer", code="missing", key="buffers")
@@ -180,6 +182,16 @@ class Own:
             message = f"buffers take {lines} lines: expected at most {_MOST_LINES}"
             raise self.refused(message, code="too-large", key="buffers", expected=_MOST_LINES, found=lines)
         return checked
+
+    def _lives(self, given: Buffer) -> Buffer:
+        """A buffer that exists for some launch, and when the host has it at the beginning or the end, then."""
+        last = len(self.launches)
+        first = self.number(f"first of buffer `{given.name}`", given.first, 0, 0 if given.input else last - 1)
+        if given.end is None:
+            return replace(given, first=first)
+        least = last if given.output else first + 1
+        end = self.number(f"end of buffer `{given.name}`", given.end, least, last)
+        return replace(given, first=first, end=None if end == last else end)
 
     def _launch(self, given: Launch, at: int) -> Launch:
         def number(what: str, least: int, most: int) -> int:
@@ -199,7 +211,8 @@ class Own:
     def _exchange(self, given: Exchange, at: int) -> Exchange:
         what = f"host()[{at}]"
         buffer = self.buffer(given.buffer, what)
-        before = self.number(f"{what}.before", given.before, 0, len(self.launches))
+        end = len(self.launches) if buffer.end is None else buffer.end
+        before = self.number(f"{what}.before", given.before, buffer.first, end)
         first = self.number(f"{what}.first", given.first, 0, buffer.bytes - 1)
         size = buffer.bytes - first
         if given.bytes is not None:

@@ -74,6 +74,10 @@ impl Warp {
         self.instructions += 1;
         self.counts.branch += u32::from(std::mem::take(&mut self.exited));
         self.wait_for_registers(instruction, opcode, out)?;
+        if matches!(class, Class::Load | Class::AsyncLoad | Class::Store | Class::Atomic) {
+            let other = instruction.width != 0 && instruction.width != opcode.bytes_or(instruction.width);
+            notes.count("accesses of another width than their opcode says, which counts", u64::from(other));
+        }
         match class {
             Class::Load => self.access(Kind::Load, instruction, opcode, addresses, out)?,
             Class::AsyncLoad => {
