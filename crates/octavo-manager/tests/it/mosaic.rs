@@ -2,7 +2,7 @@
 
 use crate::common::{Node, choice, fault, placement};
 use octavo_manager::{
-    Access, Allocation, Event, Fragmentation, Manager, MemoryConfig, PageId, PageRun, Plan, Prefix, ProcessorId,
+    Access, Allocation, Event, Fragmentation, Kind, Manager, MemoryConfig, PageId, PageRun, Plan, Prefix, ProcessorId,
     Refusal, SpaceId, Topology, Why,
 };
 use octavo_units::{Bytes, Time};
@@ -448,6 +448,75 @@ fn a_fault_that_waits_for_compaction_is_forgotten_with_its_page() {
     manager.complete(Time::ZERO, compaction.id, &mut plans);
     let woken: Vec<String> = plans.iter().flat_map(|plan| &plan.steps).map(crate::common::show).collect();
     assert!(woken.contains(&"wake gpu0 1".to_owned()) && !woken.contains(&"wake gpu0 0".to_owned()), "{woken:?}");
+    manager.check().unwrap();
+}
+
+/// Allocates pages that nobody has touched, of a kind, in a memory of four large frames that foreign data half fills.
+fn allocated(options: &str, run: PageRun, kind: Kind) -> (Node, Vec<String>) {
+    let mut node = node(&fragmented(options), &[16]);
+    node.event(Event::Free(self::run(0, 2048)));
+    let compacts = kind == Kind::Device;
+    let mut steps = node.event(Event::Allocate(Allocation { kind, compacts, populated: false, ..run.into() }));
+    if !compacts {
+        steps.extend(node.event(Event::SetAside { pages: run, to: GPU.memory() }));
+    }
+    (node, steps)
+}
+
+#[test]
+fn memory_is_compacted_for_large_frames_when_pages_are_allocated() {
+    let compact = |node: &Node| {
+        let statistics = node.manager.statistics();
+        let used = node.manager.memory_use(GPU.memory()).unwrap();
+        (statistics.compactions, statistics.pages_compacted, statistics.large_frames_lacking, used.large_frames)
+    };
+    // Eight foreign pages fill two large frames; two more become free, and that is all.
+    for kind in [Kind::Managed, Kind::Device] {
+        for (pages, compacted) in [(4, (1, 2, 0, 1)), (8, (2, 4, 0, 2))] {
+            let (mut node, steps) = allocated(r#", "compaction": "bulk-copy""#, run(0, pages), kind);
+            assert_eq!(steps[..pages as usize / 4], vec!["compact gpu0 2 BulkCopy"; pages as usize / 4]);
+            assert_eq!((compact(&node), node.manager.awaits_frames(run(0, pages))), (compacted, false));
+            if kind == Kind::Managed {
+                fill(&mut node, 0..pages);
+            }
+            assert_eq!(coalesced(&node, 0..pages), vec![true; pages as usize]);
+            assert_eq!(node.manager.statistics().faults_on_compaction, 0, "all was done at allocation");
+        }
+    }
+    let (node, _) = allocated("", run(0, 12), Kind::Managed);
+    assert_eq!(compact(&node), (2, 4, 1, 2), "a third large frame cannot be had");
+    let (node, steps) = allocated(r#", "compaction": "none""#, run(0, 8), Kind::Managed);
+    assert_eq!((compact(&node), steps.len()), ((0, 0, 2, 0), 0));
+}
+
+#[test]
+fn a_memory_with_free_large_frames_is_compacted_only_when_they_are_used_up() {
+    let fragmentation = Fragmentation { index: 50, occupancy: 50, seed: 3 };
+    let mut node = node(&MemoryConfig { fragmentation, ..mosaic("on-touch", "") }, &[16]);
+    node.event(Event::Free(run(0, 2048)));
+    node.event(Event::Allocate(Allocation { populated: false, ..run(0, 12).into() }));
+    assert!(node.event(Event::SetAside { pages: run(0, 8), to: GPU.memory() }).is_empty(), "two are free");
+    assert_eq!(node.event(Event::SetAside { pages: run(8, 4), to: GPU.memory() }), ["compact gpu0 2 WorstCase"]);
+}
+
+#[test]
+fn an_incomplete_block_that_is_allocated_takes_a_large_frame_as_well() {
+    let (node, steps) = allocated("", run(2, 4), Kind::Managed);
+    assert_eq!((steps, node.manager.statistics().large_frames_lacking), (vec!["compact gpu0 2 WorstCase".into()], 0));
+}
+
+#[test]
+fn pages_wait_while_memory_is_compacted_for_them_and_no_longer_once_they_are_freed() {
+    let mut manager = Manager::new(&fragmented(""), &Topology::of(vec![16])).unwrap();
+    let mut plans = Vec::new();
+    manager.handle(Time::ZERO, Event::Allocate(Allocation { populated: false, ..run(0, 8).into() }), &mut plans);
+    manager.handle(Time::ZERO, Event::SetAside { pages: run(0, 8), to: GPU.memory() }, &mut plans);
+    assert_eq!((plans.len(), manager.awaits_frames(run(0, 8)), manager.starving()), (1, true, None));
+    manager.handle(Time::ZERO, Event::Free(run(0, 8)), &mut plans);
+    assert!(!manager.awaits_frames(run(0, 8)));
+    let compaction = plans.remove(0);
+    manager.complete(Time::ZERO, compaction.id, &mut plans);
+    assert!(plans.is_empty(), "nobody wants a second large frame");
     manager.check().unwrap();
 }
 
