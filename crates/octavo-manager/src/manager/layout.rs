@@ -8,19 +8,10 @@ use crate::contract::plan::Plan;
 use crate::manager::Manager;
 use crate::mechanism::repair::map_for_good;
 use crate::mechanism::room::{NoRoom, make_room};
+use crate::memories::frameless::Frameless;
 use crate::strategies::sizing::LargeEntry;
 use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
-
-/// Pages that wait for frames.
-#[derive(Clone, Copy)]
-pub(super) struct Frameless {
-    pub run: PageRun,
-    /// Where the frames should be.
-    pub memory: MemoryId,
-    /// Whether they wait until memory is compacted for their large frames, as far as that can be.
-    pub compacts: bool,
-}
 
 impl Manager {
     /// Gives pages that stay their frames, evicting others for them, and maps them on everyone who reaches them.

@@ -41,7 +41,7 @@ use crate::contract::masks::MemoryMask;
 use crate::contract::topology::{SystemTable, Topology};
 use crate::manager::delay::Delayed;
 use crate::manager::detour::Detour;
-use crate::manager::layout::Frameless;
+use crate::memories::frameless::Frameless;
 use crate::memories::frames::Frames;
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
