@@ -9,7 +9,7 @@ import polars as pl
 
 from octavo_studies.engine import Found, Part, Row, Runs, series
 from octavo_studies.mosaic import sharing, systems, together
-from octavo_studies.mosaic.study import Study, means
+from octavo_studies.mosaic.study import Study, counted, means
 from octavo_studies.mosaic.together import MOSAIC
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _settings(study: Study) -> list[tuple[dict[str, Any], Variant]]:
 
 
 def _counted(result: RunResult) -> Row:
-    return {name: int(result.summary["manager"].get(key, 0)) for name, key in COUNTS.items()}
+    return {name: counted(result, key) for name, key in COUNTS.items()}
 
 
 def _tables(_study: Study, points: pl.DataFrame) -> dict[str, Any]:

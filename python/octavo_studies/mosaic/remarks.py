@@ -55,7 +55,7 @@ def _far_faults(points: pl.DataFrame) -> Judged:
 
 
 def _turns_round(points: pl.DataFrame) -> Judged:
-    found = points[_LARGE].sum() / points[_SMALL].sum()
+    found = _mean(points[_LARGE]) / _mean(points[_SMALL])
     return Judged(verdict([found < 1, found <= 0.5]), f"2 MiB over 4 KiB pages: {found:.2f}")
 
 
@@ -111,7 +111,7 @@ def _lack_reach(points: pl.DataFrame) -> Judged:
 
 
 def _mean(values: pl.Series) -> float:
-    return float(values.sum()) / max(values.len(), 1)
+    return sum(map(float, values)) / max(values.len(), 1)
 
 
 def _coalesces(points: pl.DataFrame) -> Judged:
@@ -121,7 +121,7 @@ def _coalesces(points: pl.DataFrame) -> Judged:
 
 
 def _guarantee(homogeneous: pl.DataFrame, heterogeneous: pl.DataFrame, fragmented: pl.DataFrame) -> Judged:
-    ordinary = int(homogeneous.filter(applications="all")[BROKEN].sum() + heterogeneous[BROKEN].sum())
+    ordinary = sum(homogeneous.filter(applications="all")[BROKEN]) + sum(heterogeneous[BROKEN])
     stressed = fragmented.filter(pl.col("index") > 0)
     setting = fragmented.filter((pl.col("occupancy") != HALF) & (pl.col("index") != ALL))
     by_compaction = stressed.group_by("compaction", maintain_order=True).agg(pl.col(BROKEN).sum())

@@ -9,7 +9,7 @@ import polars as pl
 from octavo.runs import pictures
 from octavo_studies.engine import Found, Part, Row, Runs, compared, each, series
 from octavo_studies.mosaic import mixes, systems
-from octavo_studies.mosaic.study import Study, coalesced, hit_rates, means
+from octavo_studies.mosaic.study import Study, coalesced, counted, hit_rates, means
 from octavo_studies.publications import published
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _weighted(name: str, chosen: Callable[[Study], Sequence[Mix]], *, beside: bo
     def rows(study: Study, results: Mapping[Key, RunResult]) -> Iterator[Row]:
         for mix in chosen(study):
             speedups = {label: study.weighted_speedup(mix, results[mix, label], results) for label in SHARED}
-            broken = int(results[mix, systems.MOSAIC.label].summary["manager"]["soft_guarantee_broken"])
+            broken = counted(results[mix, systems.MOSAIC.label], "soft_guarantee_broken")
             yield {"mix": mixes.label(mix), "applications": len(mix), **speedups, BROKEN: broken}
 
     def tables(_study: Study, points: pl.DataFrame) -> dict[str, Any]:

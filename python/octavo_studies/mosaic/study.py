@@ -195,6 +195,12 @@ def hit_rates(result: RunResult) -> dict[str, float]:
     }
 
 
+def counted(result: RunResult, name: str) -> int:
+    """What the manager counted; 0 if it does not list the count."""
+    counts: Mapping[str, Any] = result.summary["manager"]
+    return int(counts.get(name, 0))
+
+
 def coalesced(result: RunResult) -> float:
     """Share of the base pages that are translated as large ones when memory is fullest; 0 without frame numbers."""
     use = result.summary.get("memory_use", ())
