@@ -71,7 +71,8 @@ def _counted(result: RunResult) -> Row:
 
 def _tables(_study: Study, points: pl.DataFrame) -> dict[str, Any]:
     by = points.group_by("index", "occupancy", "compaction", maintain_order=True)
-    return means(by.agg(pl.col("relative").mean(), pl.col(*COUNTS).sum()))
+    median = pl.col("relative").median().alias("median")
+    return means(by.agg(pl.col("relative").mean(), median, pl.col(*COUNTS).sum()))
 
 
 def _draw(part: Found, _runs: Runs[Key]) -> None:
