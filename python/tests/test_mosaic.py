@@ -12,8 +12,21 @@ from conftest import SMALL, refused
 import octavo
 from octavo.errors import ScenarioError
 from octavo.scenarios.scenario import Recipe
-from octavo_studies.mosaic import at_launch, machine, mixes, pages, paging, sharing, systems, variations
-from octavo_studies.mosaic.study import Study
+from octavo_studies.mosaic import (
+    at_launch,
+    bloat,
+    distribution,
+    entries,
+    fragmentation,
+    machine,
+    mixes,
+    pages,
+    paging,
+    remarks,
+    sharing,
+    systems,
+)
+from octavo_studies.mosaic.study import Study, coalesced
 from octavo_studies.publications import published
 
 
@@ -158,24 +171,125 @@ def test_data_arrive_by_faults_at_launch_or_with_the_memory_whatever_the_number_
     assert faults == {0}
 
 
-def test_varied_parts_cover_their_settings(small, monkeypatch):
-    monkeypatch.setattr(variations, "AXES", (variations.Axis("L1 base entries", "node.l1_tlb", (16, 128), 128),))
-    monkeypatch.setattr(variations, "INDICES", (0, 100))
-    monkeypatch.setattr(variations, "OCCUPANCIES", (50, 75))
-    entries = variations.tlb_entries(small)
-    published_one = entries.means.filter((pl.col("entries") == 128) & (pl.col("system") == "GPU-MMU"))
+def test_numbers_of_entries_are_relative_to_gpu_mmu_with_the_published_ones(small, monkeypatch):
+    monkeypatch.setattr(entries, "AXES", (entries.Axis("L1 base entries", "node.l1_tlb", (16, 128), 128),))
+    found = entries.tlb_entries(small)
+    published_one = found.means.filter((pl.col("entries") == 128) & (pl.col("system") == "GPU-MMU"))
     assert published_one["relative"].to_list() == pytest.approx([1.0])
-    fragmented = variations.fragmentation(small)
-    assert fragmented.means.height == 3 * len(variations.COMPACTIONS)
-    bloat = variations.bloat(small)
-    assert all(value >= 0 for value in bloat.means["bloat"])
-    assert bloat.means["occupancy"].to_list() == [50, 75]
 
 
-@pytest.mark.parametrize("axis", variations.AXES, ids=lambda axis: axis.name)
+@pytest.mark.parametrize(
+    ("index", "occupancy", "percent"), [(0, 50, 100), (100, 50, 200), (100, 75, 400), (50, 50, 134), (100, 1, 102)]
+)
+def test_foreign_data_leave_just_what_applications_take(index, occupancy, percent):
+    variant = fragmentation.fragmented(systems.MOSAIC, index, occupancy, "CAC")
+    assert f"node.capacity.footprint_percent={percent}" in variant.overrides
+    Recipe.from_names("trd+trd", node=systems.NODE).with_overrides(variant.overrides).resolve()
+
+
+def test_large_frames_run_out_and_are_freed_by_compaction(tmp_path, monkeypatch):
+    """Two copies of `trd` at an eighth take six large frames each: half of 24, and all of those half full."""
+    monkeypatch.setattr(fragmentation, "INDICES", (0, 100))
+    monkeypatch.setattr(fragmentation, "OCCUPANCIES", (50,))
+    study = Study(tmp_path / "out", ("workload.scale=0.125",), ("trd",), workers=2)
+    found = {(row["index"], row["compaction"]): row for row in fragmentation.fragmentation(study).means.to_dicts()}
+    assert len(found) == 2 * len(fragmentation.COMPACTIONS)
+    for compaction in ("CAC", "CAC-BC", "ideal CAC"):
+        row = found[100, compaction]
+        assert (row["compactions"], row["pages moved"], row["lacking"]) == (12, 12 * 256, 0), compaction
+        assert row["large pages"] > 0 == row[sharing.BROKEN]
+    never = found[100, "no CAC"]
+    assert (never["compactions"], never["large pages"]) == (0, 0)
+    assert never["lacking"] >= 12, "for each run of a copy"
+    assert never[sharing.BROKEN] > 0
+    whole = found[0, "CAC"]
+    assert (whole["compactions"], whole["lacking"]) == (0, 0), "memory has just the large frames that it takes"
+
+
+def held(base: int, over: float = 0.0, large: int = 0) -> Fake:
+    """A result with so many base frames in use, and this bloat."""
+    result = Fake(1)
+    result.summary = {"memory_use": [{"base_frames": base, "bloat": over, "coalesced_frames": large}]}
+    return result
+
+
+def test_bloat_is_what_large_frames_have_beyond_the_pages_that_are_allocated(monkeypatch):
+    """Of 600 pages that an application allocates it touches 400; they take two large frames, or three."""
+    monkeypatch.setattr(bloat, "OCCUPANCIES", (75,))
+    study = Study(applications=("trd",))
+    known = {"GPU-MMU": held(400), "2 MiB pages": held(3), "Mosaic": held(600, 2 * 512 / 600 - 1)}
+    results = {
+        key: next(result for name, result in known.items() if variant.label.startswith(name))
+        for key, variant in bloat._wanted(study).items()
+    }
+    rows = [row for row in bloat._rows(study, results) if row["buffers apart"] == "256B"]
+    assert [(row["system"], row["occupancy"]) for row in rows] == [("2 MiB pages", 0), ("Mosaic", 0), ("Mosaic", 75)]
+    expected = [3 * 512 / 600 - 1, 2 * 512 / 600 - 1, 2 * 512 / 600 - 1]
+    assert [row["bloat"] for row in rows] == pytest.approx(expected)
+    assert rows[0]["over touched"] == pytest.approx(3 * 512 / 400 - 1)
+
+
+def test_large_pages_alone_bloat_buffers_that_share_none(tmp_path):
+    study = Study(tmp_path / "out", ("workload.scale=0.25",), ("spmv",), ends=True, workers=2)
+    found = bloat.bloat(study)
+    by = {(row["buffers apart"], row["system"]): row["bloat"] for row in found.means.filter(occupancy=0).to_dicts()}
+    assert by["256B", "2 MiB pages"] == pytest.approx(by["256B", "Mosaic"]), "one region, one end"
+    assert by["2MiB", "2 MiB pages"] > 1 > by["2MiB", "Mosaic"] > 0
+    assert (found.points["bloat"] >= 0).all()
+
+
+def test_gains_are_those_of_the_same_runs_by_application(small):
+    found = distribution.distribution(small)
+    shared = sharing.homogeneous(small).points
+    gains = (shared["Mosaic"] / shared["GPU-MMU"] - 1).to_list()
+    assert found.points["gain"].to_list() == pytest.approx(gains)
+    assert found.means["gain"].is_sorted(descending=True)
+    row = found.means.filter(application="trd").row(0, named=True)
+    own = [gain for mix, gain in zip(shared["mix"], gains, strict=True) if mix.startswith("trd")]
+    assert [row["least"], row["most"]] == pytest.approx([min(own), max(own)])
+    assert row["gaining"] == sum(gain > 0 for gain in own) / len(own)
+    assert all(0 <= share <= 1 for share in found.points["coalesced"])
+
+
+def test_coalesced_pages_are_a_share_of_those_in_memory():
+    assert coalesced(held(600, large=512)) == pytest.approx(512 / 600)
+    assert coalesced(Fake(1)) == 0
+
+
+def test_mixes_lack_reach_if_few_lookups_hit_the_second_level_under_gpu_mmu():
+    rates = {"mix": ["a", "a", "b", "b"], "system": ["GPU-MMU", "Mosaic"] * 2, "l2": [0.97, 0.99, 0.98, 0.5]}
+    assert sharing.limited(pl.DataFrame(rates))["mix"].to_list() == ["a", "a"]
+
+
+def test_named_mixes_are_run_beside_those_that_are_drawn():
+    study = Study(applications=("trd", "gups"), mixed=(2,), draws=1, named=mixes.NAMED)
+    assert study.heterogeneous == [("gups", "trd"), *mixes.NAMED]
+    assert replace(study, applications=("trd", "gups", "hs"), mixed=(3,)).heterogeneous == [("gups", "hs", "trd")]
+
+
+def test_the_guarantee_holds_in_ordinary_mixes_alone():
+    def judge(homogeneous: int, stressed: int) -> str:
+        ordinary = pl.DataFrame({"applications": ["1", "all"], sharing.BROKEN: [0, homogeneous]})
+        mixed = pl.DataFrame({sharing.BROKEN: [0]})
+        row = {"index": [0, 100], "occupancy": [50, 50], "compaction": ["CAC", "CAC"], sharing.BROKEN: [9, stressed]}
+        return remarks._guarantee(ordinary, mixed, pl.DataFrame(row)).verdict
+
+    assert [judge(0, 5), judge(1, 5), judge(0, 0)] == ["holds", "in part", "in part"]
+
+
+def test_far_faults_are_judged_by_number_length_and_locality():
+    def judge(slow: float, longer: float) -> str:
+        rows = {"4 KiB pages": [1.0, 1.0], "2 MiB pages": [1.0, 1 / slow]}
+        faults = {"times fewer faults": [10.0, 500.0], "times longer": [longer, longer]}
+        return remarks._far_faults(pl.DataFrame({**rows, **faults})).verdict
+
+    assert [judge(2, 6), judge(0.5, 6), judge(0.5, 0.5)] == ["holds", "in part", "in part"]
+
+
+@pytest.mark.parametrize("axis", entries.AXES, ids=lambda axis: axis.name)
 def test_every_setting_resolves(axis):
-    for entries in axis.values:
-        overrides = variations._at(variations.MOSAIC, axis, entries).overrides
+    for count in axis.values:
+        overrides = entries._at(entries.MOSAIC, axis, count).overrides
         Recipe.from_names("trd", node=systems.NODE).with_overrides(overrides).resolve()
 
 

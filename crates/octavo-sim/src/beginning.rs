@@ -37,7 +37,7 @@ impl Memory<'_> {
             ..run.into()
         };
         if (frames, data) == (Frames::Allocation, Data::Allocation) {
-            let all = |run| Allocation { kind: Kind::Device, populated: false, ..allocation(run, 1) };
+            let all = |run| Allocation { kind: Kind::Device, populated: false, compacts: true, ..allocation(run, 1) };
             return regions().into_iter().map(|run| Beginning::Allocate(all(run))).collect();
         }
         let allocated = runs.iter().map(|&(run, asked)| Beginning::Allocate(allocation(run, asked)));

@@ -11,7 +11,7 @@ from octavo.cli import options
 from octavo.cli.complete import names
 from octavo.errors import ScenarioError
 from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside
-from octavo_studies.mosaic import at_launch, machine, mixes, pages, sharing, variations
+from octavo_studies.mosaic import at_launch, bloat, distribution, entries, fragmentation, machine, mixes, pages, sharing
 from octavo_studies.mosaic import paging as over_the_bus
 from octavo_studies.mosaic.remarks import REMARKS, frames
 from octavo_studies.mosaic.study import Study
@@ -26,9 +26,10 @@ PARTS = {
         sharing.heterogeneous,
         sharing.tlb_hits,
         sharing.arrival,
-        variations.tlb_entries,
-        variations.fragmentation,
-        variations.bloat,
+        distribution.distribution,
+        entries.tlb_entries,
+        fragmentation.fragmentation,
+        bloat.bloat,
         machine.machines,
         machine.inputs,
         over_the_bus.faults,
@@ -36,7 +37,7 @@ PARTS = {
         at_launch.at_launch,
     )
 }
-THEMSELVES = ("page-sizes", "paging", "faults", "lengths", "machines", "inputs", "at-launch", "arrival")
+THEMSELVES = ("page-sizes", "paging", "faults", "lengths", "machines", "inputs", "at-launch", "arrival", "bloat")
 """Parts that say themselves when data arrive."""
 NEEDS = {"inputs": frozenset(machine.SHIPPED), "lengths": frozenset(over_the_bus.REPEATED)}
 """Parts that only some applications have."""
@@ -104,6 +105,7 @@ def mosaic(
         data.value,
         reduced,
         node,
+        () if labelled else mixes.NAMED,
         **asked.how,
     )
     chosen = _chosen([str(one.value) for one in part or []], names, data=data.value)

@@ -15,6 +15,8 @@ REDUCED = ("trd", "3ds", "spmv", "nn", "bp")
 """Streaming, stencil, sparse, records and layers: what runs in a few minutes."""
 REDUCED_SCALE = 0.25
 """Footprints of the reduced set relative to the published ones; below that, buffers are smaller than large pages."""
+NAMED = (("cons", "hs"), ("histo", "nw"))
+"""The mixes of two applications that the publication calls sensitive to TLBs (figure 10)."""
 SEED = 2017
 """Seed of the draws of heterogeneous mixes."""
 

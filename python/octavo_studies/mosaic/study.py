@@ -57,6 +57,8 @@ class Study(engine.Study):
     """Whether parts that vary something take only the ends of its range, besides the published value."""
     node: str = systems.NODE
     """Preset of the machine."""
+    named: tuple[Mix, ...] = ()
+    """Heterogeneous mixes besides those that are drawn."""
 
     def __post_init__(self) -> None:
         """Refuse what is no single application.
@@ -107,7 +109,9 @@ class Study(engine.Study):
                 f"mixes of {listed} different applications cannot be drawn from {len(self.applications)}",
                 "name more applications with --workload, or choose other parts with --part",
             )
-        return [mix for count in sizes for mix in mixes.draws(self.applications, count, self.draws)]
+        drawn = [mix for count in sizes for mix in mixes.draws(self.applications, count, self.draws)]
+        named = [mix for mix in self.named if len(mix) in self.mixed]
+        return list(dict.fromkeys([*drawn, *named]))
 
     def values(self, axis: tuple[int, ...], published: int) -> list[int]:
         """What an axis is varied over."""
@@ -189,6 +193,18 @@ def hit_rates(result: RunResult) -> dict[str, float]:
         "l2": _share(accesses["l2_tlb_hits"], missed),
         "l2_large": _share(accesses["l2_tlb_large_hits"], accesses["l2_tlb_hits"]),
     }
+
+
+def counted(result: RunResult, name: str) -> int:
+    """What the manager counted; 0 if it does not list the count."""
+    counts: Mapping[str, Any] = result.summary["manager"]
+    return int(counts.get(name, 0))
+
+
+def coalesced(result: RunResult) -> float:
+    """Share of the base pages that are translated as large ones when memory is fullest; 0 without frame numbers."""
+    use = result.summary.get("memory_use", ())
+    return _share(sum(one["coalesced_frames"] for one in use), sum(one["base_frames"] for one in use))
 
 
 def _share(part: int, whole: int) -> float:

@@ -105,6 +105,10 @@ pub struct Statistics {
     pub pages_compacted: u64,
     /// Large frames that became free by that.
     pub frames_freed_by_compaction: u64,
+    /// Large frames that allocated memory should have had: none was free, and no more could be freed. Not listed if there
+    /// are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub large_frames_lacking: u64,
     /// Large pages with holes that were splintered because no other frame was left.
     pub emergency_splinters: u64,
     /// The frame allocator's counts, with those of all other allocators.

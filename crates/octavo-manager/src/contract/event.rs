@@ -106,6 +106,9 @@ pub struct Allocation {
     /// Whether they lie on the host already, written before time zero; if not, they are untouched. Device and
     /// pinned memory needs no touch.
     pub populated: bool,
+    /// Whether device memory waits until memory is compacted, as far as that can be, so that its blocks have large
+    /// frames.
+    pub compacts: bool,
 }
 
 impl From<PageRun> for Allocation {
@@ -120,6 +123,7 @@ impl From<PageRun> for Allocation {
             spread: Spread::default(),
             advice: Advice::default(),
             populated: true,
+            compacts: false,
         }
     }
 }
@@ -139,6 +143,7 @@ pub enum Event<'a> {
         advice: Advice,
     },
     /// Frames of a GPU's memory are set aside for pages that come there later, all of one address space, without gaps.
+    /// If large frames are lacking, memory is compacted first, as far as that can be.
     SetAside {
         /// Which pages.
         pages: PageRun,

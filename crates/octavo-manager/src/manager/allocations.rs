@@ -89,13 +89,6 @@ impl Manager {
         self.retry_starved(plans);
     }
 
-    /// Pages that come to a GPU later have their frames there already, as far as the allocator gives them some.
-    pub(super) fn set_aside(&mut self, run: PageRun, to: MemoryId) {
-        if let Some(physical) = &mut self.memory.physical {
-            physical.set_aside(&self.memory.pages, run, to.processor());
-        }
-    }
-
     fn free_page(&mut self, page: PageId) {
         let view = self.memory.pages.view(page);
         assert!(view.allocated, "page {} is freed but not allocated", page.0);

@@ -20,8 +20,8 @@ impl Manager {
         under_construction: &Draft,
         plans: &mut Vec<Plan>,
     ) -> bool {
-        let Some(physical) = &mut self.memory.physical else { return false };
-        let slot = match *physical.compacting(processor) {
+        let Some(physical) = &self.memory.physical else { return false };
+        let slot = match physical.compacted_by(processor) {
             Some(slot) => Some(slot),
             None => {
                 pending.compacted = true;
@@ -31,6 +31,26 @@ impl Manager {
         self.memory.statistics.faults_on_compaction += u64::from(slot.is_some());
         slot.iter().for_each(|&slot| self.unfinished.flights.wait(slot, pending));
         slot.is_some()
+    }
+
+    /// Whether pages have to wait for large frames that a plan frees, which is under way or can be made in addition to the
+    /// plan under construction.
+    pub(super) fn wait_for_large_frames(
+        &mut self,
+        run: PageRun,
+        processor: ProcessorId,
+        under_construction: &Draft,
+        plans: &mut Vec<Plan>,
+    ) -> bool {
+        let Some(physical) = &self.memory.physical else { return false };
+        let missing = physical.large_frames_missing(&self.memory.pages, run, processor);
+        if missing == 0 {
+            return false;
+        }
+        let under_way = physical.compacted_by(processor).is_some();
+        let waits = under_way || self.compact(processor, under_construction, plans).is_some();
+        self.memory.statistics.large_frames_lacking += if waits { 0 } else { u64::from(missing) };
+        waits
     }
 
     /// Empties the large frame with the fewest pages; the slot of the plan that does it.

@@ -16,7 +16,7 @@ impl Manager {
             Event::Allocate(allocation) => self.allocate(&allocation, plans),
             Event::Free(run) => self.free(run, plans),
             Event::Advise { pages, advice } => self.advise(pages, advice, plans),
-            Event::SetAside { pages, to } => self.set_aside(pages, to),
+            Event::SetAside { pages, to } => self.set_aside(pages, to, plans),
             Event::Prefetch { pages, to } => self.prefetch(pages, to, plans),
             Event::Discard(pages) => self.discard(pages, plans),
             Event::Faults(faults) => self.faults(faults, plans),

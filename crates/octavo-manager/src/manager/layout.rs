@@ -8,6 +8,7 @@ use crate::contract::plan::Plan;
 use crate::manager::Manager;
 use crate::mechanism::repair::map_for_good;
 use crate::mechanism::room::{NoRoom, make_room};
+use crate::memories::frameless::Frameless;
 use crate::strategies::sizing::LargeEntry;
 use crate::transaction::Transaction;
 use crate::transaction::draft::Draft;
@@ -17,26 +18,45 @@ impl Manager {
     pub(super) fn lay_out(&mut self, allocation: &Allocation, plans: &mut Vec<Plan>) {
         let mut draft = self.unfinished.open();
         for (run, memory) in self.homes(allocation) {
-            self.give_or_await_frames(run, memory, &mut draft);
+            let compacts = allocation.compacts && allocation.kind == Kind::Device;
+            self.give_or_await_frames(Frameless { run, memory, compacts }, &mut draft, plans);
         }
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
 
-    /// Gives pages that stay frames of `memory`, or of the host's memories in order. Pages that find none, or that an
-    /// unfinished plan still holds from before they were freed, wait, unless they would wait for ever.
-    pub(super) fn give_or_await_frames(&mut self, run: PageRun, memory: MemoryId, draft: &mut Draft) {
-        let frames = &self.memory.frames;
-        let never = !memory.on_host() && frames.capacity(memory).saturating_sub(frames.staying(memory)) < run.count;
-        if never {
+    /// Pages that come to a GPU later have their frames there already, as far as the allocator gives them some.
+    pub(super) fn set_aside(&mut self, run: PageRun, memory: MemoryId, plans: &mut Vec<Plan>) {
+        let mut draft = self.unfinished.open();
+        self.give_or_await_frames(Frameless { run, memory, compacts: true }, &mut draft, plans);
+        self.unfinished.commit(&mut self.memory, draft, plans);
+    }
+
+    /// Gives pages that stay frames of their memory, or of the host's memories in order, and sets frames aside for
+    /// others. Pages that find none, or that an unfinished plan still holds from before they were freed, wait, unless
+    /// they would wait for ever; so do those for which memory is compacted.
+    pub(super) fn give_or_await_frames(&mut self, wanted: Frameless, draft: &mut Draft, plans: &mut Vec<Plan>) {
+        let Frameless { run, memory, compacts } = wanted;
+        let stays = self.memory.pages.kind(run.first).stays();
+        if stays && self.never_has_room(run, memory) {
             return self.run_out(memory, run.first);
         }
-        if self.holds(run) {
-            return self.frameless.push_back((run, memory));
+        let is_held = stays && self.holds(run);
+        if is_held || compacts && self.wait_for_large_frames(run, memory.processor(), draft, plans) {
+            return self.frameless.push_back(wanted);
+        }
+        if !stays {
+            let physical = self.memory.physical.iter_mut();
+            return physical.for_each(|one| one.set_aside(&self.memory.pages, run, memory.processor()));
         }
         if let Err((rest, full)) = self.give_frames(run, memory, draft) {
-            self.frameless.push_back((rest, memory));
+            self.frameless.push_back(Frameless { run: rest, ..wanted });
             self.run_out_unless_frames_come(full, rest.first);
         }
+    }
+
+    fn never_has_room(&self, run: PageRun, memory: MemoryId) -> bool {
+        let frames = &self.memory.frames;
+        !memory.on_host() && frames.capacity(memory).saturating_sub(frames.staying(memory)) < run.count
     }
 
     /// Gives frames to as many of the pages as possible; returns the pages without one, and the memory that is full.
@@ -63,14 +83,14 @@ impl Manager {
         Ok(())
     }
 
-    /// Tries again to give frames to pages that stay and wait for them.
+    /// Tries again to give frames to pages that wait for them.
     pub(super) fn retry_frameless(&mut self, plans: &mut Vec<Plan>) {
         if self.frameless.is_empty() {
             return;
         }
         let mut draft = self.unfinished.open();
-        for (run, memory) in std::mem::take(&mut self.frameless) {
-            self.give_or_await_frames(run, memory, &mut draft);
+        for waiting in std::mem::take(&mut self.frameless) {
+            self.give_or_await_frames(waiting, &mut draft, plans);
         }
         self.unfinished.commit(&mut self.memory, draft, plans);
     }
@@ -78,10 +98,14 @@ impl Manager {
     /// Pages that are freed wait for no frames.
     pub(super) fn forget_frameless(&mut self, freed: PageRun) {
         let end = freed.first.0 + freed.count;
-        let outside = |(run, memory): (PageRun, MemoryId)| {
+        let outside = |waiting: Frameless| {
+            let run = waiting.run;
             let before = run.split(freed.first.0.saturating_sub(run.first.0)).0;
             let after = run.split(end.saturating_sub(run.first.0)).1;
-            [Some(before).filter(|part| part.count > 0), after].into_iter().flatten().map(move |part| (part, memory))
+            [Some(before).filter(|part| part.count > 0), after]
+                .into_iter()
+                .flatten()
+                .map(move |run| Frameless { run, ..waiting })
         };
         self.frameless = std::mem::take(&mut self.frameless).into_iter().flat_map(outside).collect();
     }

@@ -36,11 +36,12 @@ use crate::contract::error::ConfigError;
 use crate::contract::event::{Event, Fault};
 use crate::contract::failure::Failure;
 use crate::contract::geometry::Geometry;
-use crate::contract::ids::{MemoryId, PageId, PageRun, ProcessorId, SpaceId};
+use crate::contract::ids::{PageId, ProcessorId, SpaceId};
 use crate::contract::masks::MemoryMask;
 use crate::contract::topology::{SystemTable, Topology};
 use crate::manager::delay::Delayed;
 use crate::manager::detour::Detour;
+use crate::memories::frameless::Frameless;
 use crate::memories::frames::Frames;
 use crate::memories::usage::OutOfMemory;
 use crate::pages::Pages;
@@ -99,8 +100,8 @@ pub struct Manager {
     unfinished: Unfinished,
     /// Faults of each processor that wait for a frame, oldest first.
     starved: Vec<VecDeque<Pending>>,
-    /// Memory that stays and waits for frames, oldest first, and where the frames should be.
-    frameless: VecDeque<(PageRun, MemoryId)>,
+    /// Memory that waits for frames, oldest first.
+    frameless: VecDeque<Frameless>,
     /// Faults of refused plans: when they happen again, nothing else is brought with them.
     refused: BTreeSet<(ProcessorId, PageId)>,
     /// Blocks of the present batch that come to a GPU by way of another.

@@ -10,6 +10,7 @@ use crate::contract::plan::{Plan, PlanId, Step};
 use crate::contract::refusal::{Prefix, Refusal, Why};
 use crate::manager::Manager;
 use crate::mechanism::repair::repair;
+use crate::memories::frameless::Frameless;
 use crate::memories::usage::OutOfMemory;
 use crate::transaction::Transaction;
 use crate::transaction::commit::keep;
@@ -37,7 +38,7 @@ impl Manager {
         self.postpone_touched(&flight);
         let mut draft = self.unfinished.open();
         self.end_what_began(&flight, &kept, &mut draft);
-        self.place_again(&unplaced, refusal.why, &mut draft);
+        self.place_again(&unplaced, refusal.why, &mut draft, plans);
         self.wake_faults(plan, refusal.done, &flight, &mut draft);
         let made = plans.len();
         self.unfinished.commit(&mut self.memory, draft, plans);
@@ -120,12 +121,14 @@ impl Manager {
         runs
     }
 
-    fn place_again(&mut self, unplaced: &[(PageRun, MemoryId)], why: Why, draft: &mut Draft) {
+    fn place_again(&mut self, unplaced: &[(PageRun, MemoryId)], why: Why, draft: &mut Draft, plans: &mut Vec<Plan>) {
         for &(run, home) in unplaced {
             match why {
                 Why::Gone => {}
                 Why::Broken => self.run_out(home, run.first),
-                Why::Again | Why::NoMemory => self.give_or_await_frames(run, home, draft),
+                Why::Again | Why::NoMemory => {
+                    self.give_or_await_frames(Frameless { run, memory: home, compacts: false }, draft, plans);
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ impl Manager {
     /// waits until something else happens, or forever if nothing can. `None` if none does.
     #[must_use]
     pub fn starving(&self) -> Option<Starving> {
-        let unplaced = self.frameless.iter().map(|&(run, memory)| (run.first, memory));
+        let unplaced = self.frameless.iter().map(|waiting| (waiting.run.first, waiting.memory));
         let faults = self.faults_without_room().map(|(page, memory, _)| (page, memory));
         let (page, memory) = unplaced.chain(faults).find(|&(_, memory)| !self.may_get_room(memory))?;
         let spare = self.memory.pages.spare();
@@ -19,12 +19,12 @@ impl Manager {
         })
     }
 
-    /// Whether some of these pages, which stay where they belong, still need a frame there.
+    /// Whether some of these pages still wait for frames that they should have from allocation on.
     #[must_use]
     pub fn awaits_frames(&self, run: PageRun) -> bool {
         let apart =
             |other: PageRun| other.first.0 + other.count <= run.first.0 || run.first.0 + run.count <= other.first.0;
-        self.frameless.iter().any(|&(waiting, _)| !apart(waiting))
+        self.frameless.iter().any(|waiting| !apart(waiting.run))
     }
 
     /// The wait of a [starving](Self::starving) address space: its first page that stays and has no frame yet, or else
@@ -33,8 +33,8 @@ impl Manager {
     pub fn first_wait(&self, space: SpaceId) -> Option<Wait> {
         let own = |page: PageId| self.memory.pages.space(page) == space;
         let starves = |memory: MemoryId| !self.may_get_room(memory);
-        let unplaced = self.frameless.iter().filter(|&&(run, memory)| own(run.first) && starves(memory));
-        let page = unplaced.map(|&(run, _)| Wait::Page(run.first)).min();
+        let unplaced = self.frameless.iter().filter(|waiting| own(waiting.run.first) && starves(waiting.memory));
+        let page = unplaced.map(|waiting| Wait::Page(waiting.run.first)).min();
         let faults = self.faults_without_room().filter(|&(page, memory, _)| own(page) && starves(memory));
         page.or_else(|| faults.map(|(.., wait)| Wait::Fault(wait)).min())
     }
@@ -50,6 +50,10 @@ impl Manager {
     fn may_get_room(&self, memory: MemoryId) -> bool {
         let pages = &self.memory.pages;
         if pages.held().is_some_and(|held| held.next(memory).is_some()) {
+            return true;
+        }
+        let physical = self.memory.physical.as_ref().filter(|_| !memory.on_host());
+        if physical.is_some_and(|physical| physical.compacted_by(memory.processor()).is_some()) {
             return true;
         }
         self.unfinished

@@ -55,9 +55,9 @@ impl Fragmentation {
     }
 }
 
-/// `percent` percent of `count`, rounded.
+/// `percent` percent of `count`, rounded down: foreign data take no more than is said.
 fn percent(count: usize, percent: u32) -> usize {
-    (count * percent as usize + 50) / 100
+    count * percent as usize / 100
 }
 
 /// This many of them at random, without repetition.
@@ -67,4 +67,19 @@ fn draw(numbers: &mut [u32], count: usize, random: &mut Random) -> Vec<u32> {
         numbers.swap(index, other);
     }
     numbers[..count].to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_data_take_no_more_than_their_shares() {
+        let fill = |large_frames: u32, index, occupancy| {
+            let mut memory = FrameStore::new(4, 4 * large_frames);
+            Fragmentation { index, occupancy, seed: 1 }.fill(&mut memory, 0)
+        };
+        assert_eq!([fill(4, 75, 50), fill(6, 75, 50), fill(6, 75, 70)], [3 * 2, 4 * 2, 4 * 2]);
+        assert_eq!(fill(4, 100, 1), 4, "one page at least in each that holds any");
+    }
 }

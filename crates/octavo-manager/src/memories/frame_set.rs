@@ -28,6 +28,11 @@ impl FrameSet {
         self.words.get(frame as usize / 64).is_some_and(|word| word >> (frame % 64) & 1 != 0)
     }
 
+    /// How many members there are.
+    pub fn count(&self) -> u32 {
+        self.words.iter().map(|word| word.count_ones()).sum()
+    }
+
     /// The lowest member.
     pub fn first(&self) -> Option<u32> {
         let word = self.words.iter().position(|&word| word != 0)?;
@@ -58,6 +63,7 @@ mod tests {
         set.set(63, false);
         set.set(1000, false);
         assert_eq!(set.iter().collect::<Vec<_>>(), [0, 64, 130]);
+        assert_eq!(set.count(), 3);
         assert_eq!((set.first(), set.contains(64), set.contains(63), set.contains(999)), (Some(0), true, false, false));
         [0, 64].into_iter().for_each(|frame| set.set(frame, false));
         assert_eq!(set.first(), Some(130));

@@ -6,6 +6,7 @@ pub(crate) mod evacuation;
 pub(crate) mod fragmentation;
 mod frame_content;
 mod frame_set;
+pub(crate) mod frameless;
 pub(crate) mod frames;
 pub(crate) mod large_frame;
 pub(crate) mod store;

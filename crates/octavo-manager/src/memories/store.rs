@@ -93,6 +93,11 @@ impl FrameStore {
         while self.free.first().is_none() && self.add_large_frame() {}
     }
 
+    /// Whole large frames with nothing in them that are not set aside, made or not.
+    pub(crate) fn free_large_frames(&self) -> u32 {
+        self.free.count() + (self.total / self.span).saturating_sub(self.frames.len() as u32)
+    }
+
     /// Creates one more large frame; `false` if the memory has no more.
     pub(crate) fn add_large_frame(&mut self) -> bool {
         let first = self.frames.len() as u64 * u64::from(self.span);

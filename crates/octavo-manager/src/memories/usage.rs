@@ -14,6 +14,8 @@ pub struct MemoryUse {
     pub large_frames: u32,
     /// Base frames of those large frames that hold foreign data.
     pub foreign_frames: u32,
+    /// Base frames with pages that are part of large pages.
+    pub coalesced_frames: u32,
     /// Whole large frames that the memory has; `None` for a memory without a limit, and where the allocator has a frame
     /// for every block.
     pub large_frames_total: Option<u32>,
@@ -23,10 +25,13 @@ impl MemoryUse {
     pub(crate) fn of(store: &FrameStore, base_frames: u32) -> Self {
         let used = store.frames.iter().filter(|frame| matches!(frame.holder, Holder::Space(_) | Holder::Mixed));
         let foreign_frames = used.clone().map(|frame| u32::from(frame.foreign)).sum();
+        let coalesced = used.clone().filter(|frame| frame.coalesced);
+        let coalesced_frames = coalesced.map(|frame| u32::from(frame.matching)).sum();
         let awaited: u32 = used.clone().map(|frame| u32::from(frame.awaited())).sum();
         let base_frames = base_frames + awaited;
         let total = (store.total != u32::MAX).then_some(store.total / store.span);
-        Self { base_frames, large_frames: used.count() as u32, foreign_frames, large_frames_total: total }
+        let large_frames = used.count() as u32;
+        Self { base_frames, large_frames, foreign_frames, coalesced_frames, large_frames_total: total }
     }
 }
 

@@ -75,6 +75,11 @@ impl Physical {
         &mut self.compacting[index(processor)]
     }
 
+    /// The slot of an unfinished plan that compacts a GPU's memory.
+    pub fn compacted_by(&self, processor: ProcessorId) -> Option<u32> {
+        self.compacting[index(processor)]
+    }
+
     /// The page no longer exists.
     pub fn free(&mut self, processor: ProcessorId, page: PageId) {
         let store = self.store_mut(processor);
@@ -94,31 +99,41 @@ impl Physical {
     /// Sets large frames aside for pages that come later: one for each whole block of their space, others for the rest,
     /// while there are any.
     pub fn set_aside(&mut self, known: &Pages, pages: PageRun, processor: ProcessorId) {
-        if !self.allocator.sets_aside() {
-            return;
-        }
-        let (space, mut rest) = (known.space(pages.first), 0);
-        for block in self.blocks(pages) {
-            let run = self.block(block);
-            if known.all_of_space(run, space) {
-                let store = self.store_mut(processor);
-                if store.home(block).is_none()
-                    && store.held(block) == 0
-                    && !store.set_aside(space, Some(block), run.count)
-                {
-                    return;
-                }
-            } else {
-                rest += run.iter().filter(|page| pages.contains(*page)).count() as u32;
-            }
-        }
-        while rest > 0 {
-            let part = rest.min(self.span);
-            if !self.store_mut(processor).set_aside(space, None, part) {
+        let (space, span) = (known.space(pages.first), self.span);
+        let Unsettled { blocks, rest } = self.unsettled(known, pages, processor);
+        let parts = (0..rest).step_by(span as usize).map(|begin| (None, (rest - begin).min(span)));
+        let wanted = blocks.into_iter().map(|block| (Some(block), span)).chain(parts);
+        let store = self.store_mut(processor);
+        for (block, count) in wanted {
+            if !store.set_aside(space, block, count) {
                 return;
             }
-            rest -= part;
         }
+    }
+
+    /// Large frames that pages should have from allocation on and that are not free.
+    pub fn large_frames_missing(&self, known: &Pages, pages: PageRun, processor: ProcessorId) -> u32 {
+        let Unsettled { blocks, rest } = self.unsettled(known, pages, processor);
+        let wanted = blocks.len() as u32 + rest.div_ceil(self.span);
+        wanted.saturating_sub(self.store(processor).free_large_frames())
+    }
+
+    /// What of these pages should get large frames: nothing if the allocator sets none aside.
+    fn unsettled(&self, known: &Pages, pages: PageRun, processor: ProcessorId) -> Unsettled {
+        let mut found = Unsettled { blocks: Vec::new(), rest: 0 };
+        if !self.allocator.sets_aside() {
+            return found;
+        }
+        let (space, store) = (known.space(pages.first), self.store(processor));
+        for block in self.blocks(pages) {
+            let run = self.block(block);
+            if !known.all_of_space(run, space) {
+                found.rest += run.iter().filter(|page| pages.contains(*page)).count() as u32;
+            } else if store.home(block).is_none() && store.held(block) == 0 {
+                found.blocks.push(block);
+            }
+        }
+        found
     }
 
     /// Nothing is set aside any more for incomplete blocks of `space`.
@@ -166,6 +181,14 @@ impl Physical {
         let whole = !self.allocator.numbers_end() || pages.all_of_space(self.block(page.0 / self.span), space);
         FrameRequest { page, space, whole, may_take, processor, slot, spare }
     }
+}
+
+/// Pages of one address space without large frames.
+struct Unsettled {
+    /// Whole blocks.
+    blocks: Vec<u32>,
+    /// Pages of incomplete blocks.
+    rest: u32,
 }
 
 /// If frames are numbered without limit, none is scarce.

@@ -18,6 +18,7 @@ mod eviction_golden;
 mod executor;
 mod footprint;
 mod found;
+mod fragmented;
 mod gps;
 mod griffin;
 mod grit;

@@ -7,9 +7,9 @@ use octavo_manager::{
 };
 use octavo_units::{Bytes, Time};
 
-const GPU: ProcessorId = ProcessorId(1);
+pub const GPU: ProcessorId = ProcessorId(1);
 
-fn mosaic(placed: &str, options: &str) -> MemoryConfig {
+pub fn mosaic(placed: &str, options: &str) -> MemoryConfig {
     let options = format!(r#"{{"large_page": "16KiB", "threshold": 2{options}}}"#);
     MemoryConfig {
         allocator: choice("cocoa", r#"{"channels": 1}"#),
@@ -18,23 +18,23 @@ fn mosaic(placed: &str, options: &str) -> MemoryConfig {
     }
 }
 
-fn node(config: &MemoryConfig, capacity: &[u32]) -> Node {
+pub fn node(config: &MemoryConfig, capacity: &[u32]) -> Node {
     Node::with(config, &Topology::of(capacity.to_vec()))
 }
 
-fn run(first: u32, count: u32) -> PageRun {
+pub fn run(first: u32, count: u32) -> PageRun {
     PageRun { first: PageId(first), count }
 }
 
-fn frames(node: &Node, pages: std::ops::Range<u32>) -> Vec<Option<u32>> {
+pub fn frames(node: &Node, pages: std::ops::Range<u32>) -> Vec<Option<u32>> {
     pages.map(|page| node.manager.frame(GPU.memory(), PageId(page))).collect()
 }
 
-fn coalesced(node: &Node, pages: std::ops::Range<u32>) -> Vec<bool> {
+pub fn coalesced(node: &Node, pages: std::ops::Range<u32>) -> Vec<bool> {
     pages.map(|page| node.manager.coalesced(GPU, PageId(page))).collect()
 }
 
-fn fill(node: &mut Node, pages: std::ops::Range<u32>) {
+pub fn fill(node: &mut Node, pages: std::ops::Range<u32>) {
     pages.for_each(|page| drop(node.write(0, page)));
 }
 
@@ -70,7 +70,7 @@ fn a_page_that_leaves_splinters_its_large_page_first() {
 }
 
 /// A GPU writes a page; the plans, which are not carried out yet.
-fn begin(manager: &mut Manager, gpu: usize, page: u32) -> Vec<Plan> {
+pub fn begin(manager: &mut Manager, gpu: usize, page: u32) -> Vec<Plan> {
     let mut plans = Vec::new();
     let write = crate::common::fault(gpu, page, octavo_manager::Access::Write);
     manager.handle(Time::ZERO, Event::Faults(&[write]), &mut plans);
@@ -78,7 +78,7 @@ fn begin(manager: &mut Manager, gpu: usize, page: u32) -> Vec<Plan> {
 }
 
 /// A plan is carried out; the steps of those that it makes possible.
-fn end(manager: &mut Manager, plan: &Plan) -> Vec<String> {
+pub fn end(manager: &mut Manager, plan: &Plan) -> Vec<String> {
     let mut plans = Vec::new();
     manager.complete(Time::ZERO, plan.id, &mut plans);
     plans.iter().flat_map(|plan| &plan.steps).map(crate::common::show).collect()
@@ -373,115 +373,6 @@ fn places_kept_for_a_block_are_used_before_the_large_page_of_another_space() {
     assert_eq!(node.manager.statistics().named("soft_guarantee_broken").unwrap(), 0);
 }
 
-fn fragmented(options: &str) -> MemoryConfig {
-    let fragmentation = Fragmentation { index: 100, occupancy: 50, seed: 3 };
-    MemoryConfig { fragmentation, ..mosaic("on-touch", options) }
-}
-
-#[test]
-fn a_fault_waits_until_foreign_data_is_compacted_for_it() {
-    let mut node = node(&fragmented(r#", "compaction": "bulk-copy""#), &[16]);
-    let steps = node.write(0, 0);
-    assert_eq!(
-        steps,
-        [
-            "compact gpu0 2 BulkCopy",
-            "copy 0 host gpu0 migration",
-            "release host 0",
-            "map gpu0 0 -> gpu0 rw",
-            "wake gpu0 0"
-        ]
-    );
-    fill(&mut node, 1..8);
-    assert_eq!(coalesced(&node, 0..8), [true; 8]);
-    let statistics = node.manager.statistics();
-    assert_eq!((statistics.compactions, statistics.faults_on_compaction, statistics.evictions_written), (2, 2, 0));
-    let used = node.manager.memory_use(GPU.memory()).unwrap();
-    assert_eq!((used.base_frames, used.large_frames, used.large_frames_total), (8, 2, Some(4)));
-}
-
-#[test]
-fn no_fault_waits_for_a_large_frame_beside_a_free_list() {
-    let allocator = choice("free-list", "{}");
-    let mut node = node(&MemoryConfig { allocator, ..fragmented("") }, &[16]);
-    assert_eq!(node.write(0, 0)[0], "copy 0 host gpu0 migration");
-    let statistics = node.manager.statistics();
-    assert_eq!((statistics.compactions, statistics.faults_on_compaction), (0, 0));
-}
-
-#[test]
-fn a_page_that_finds_room_beside_its_like_needs_no_large_frame() {
-    let mut node = node(&fragmented(r#", "compaction": "bulk-copy""#), &[16]);
-    node.event(Event::Free(run(0, 2048)));
-    node.event(Event::Allocate(run(0, 3).into()));
-    fill(&mut node, 0..3);
-    assert_eq!(node.manager.statistics().compactions, 1, "for the first of them");
-}
-
-#[test]
-fn a_page_that_may_take_no_free_frame_waits_for_the_compaction_under_way() {
-    let mut node = node(&fragmented(r#", "compaction": "bulk-copy""#), &[16]);
-    node.event(Event::Free(run(0, 2048)));
-    node.event(Event::Allocate(run(0, 3).into()));
-    node.event(Event::Allocate(run(8, 4).into()));
-    fill(&mut node, 0..2);
-    let compaction = begin(&mut node.manager, 0, 8).pop().unwrap();
-    assert_eq!(crate::common::show(&compaction.steps[0]), "compact gpu0 2 BulkCopy");
-    // Two pages, and two frames that foreign data is on its way to; eight frames hold such data.
-    assert_eq!(node.manager.frames_held(GPU.memory()), 4);
-    node.event(Event::Capacity { memory: GPU.memory(), pages: 12 });
-    assert!(begin(&mut node.manager, 0, 2).is_empty());
-    assert_eq!(end(&mut node.manager, &compaction).iter().filter(|step| step.starts_with("wake")).count(), 2);
-}
-
-#[test]
-fn a_fault_that_waits_for_compaction_is_forgotten_with_its_page() {
-    let mut manager = Manager::new(&fragmented(""), &Topology::of(vec![16])).unwrap();
-    let mut plans = Vec::new();
-    manager.handle(Time::ZERO, Event::Allocate(run(0, 8).into()), &mut plans);
-    let faults = [0, 1, 4].map(|page| crate::common::fault(0, page, octavo_manager::Access::Write));
-    manager.handle(Time::ZERO, Event::Faults(&faults), &mut plans);
-    assert_eq!((plans.len(), manager.statistics().faults_on_compaction), (1, 3), "all wait for the same plan");
-    manager.handle(Time::ZERO, Event::Free(run(0, 1)), &mut plans);
-    manager.handle(Time::ZERO, Event::Allocate(run(0, 1).into()), &mut plans);
-    let compaction = plans.remove(0);
-    manager.complete(Time::ZERO, compaction.id, &mut plans);
-    let woken: Vec<String> = plans.iter().flat_map(|plan| &plan.steps).map(crate::common::show).collect();
-    assert!(woken.contains(&"wake gpu0 1".to_owned()) && !woken.contains(&"wake gpu0 0".to_owned()), "{woken:?}");
-    manager.check().unwrap();
-}
-
-#[test]
-fn without_compaction_pages_go_into_holes_between_foreign_data() {
-    let mut node = node(&fragmented(r#", "compaction": "none""#), &[16]);
-    fill(&mut node, 0..8);
-    assert_eq!(coalesced(&node, 0..8), [false; 8]);
-    let statistics = node.manager.statistics();
-    assert_eq!(
-        (
-            statistics.compactions,
-            statistics.named("identity_missed").unwrap(),
-            statistics.named("soft_guarantee_broken").unwrap()
-        ),
-        (0, 8, 8)
-    );
-}
-
-#[test]
-fn pages_are_compacted_within_a_channel() {
-    let allocator = choice("cocoa", r#"{"channels": 4}"#);
-    let mut node = node(&MemoryConfig { allocator, ..fragmented("") }, &[16]);
-    fill(&mut node, 0..4);
-    assert_eq!((node.manager.statistics().compactions, coalesced(&node, 0..4)), (0, vec![false; 4]));
-}
-
-#[test]
-fn foreign_data_takes_up_room() {
-    let mut node = node(&fragmented(""), &[16]);
-    fill(&mut node, 0..9);
-    assert_eq!(node.manager.statistics().evictions_written, 1);
-}
-
 #[test]
 fn a_full_memory_that_evicts_nothing_is_out_of_memory() {
     let config = MemoryConfig { eviction: choice("none", "{}"), ..placement("on-touch", "{}") };
@@ -553,15 +444,6 @@ fn what_cannot_be_is_refused_with_its_key() {
     assert_eq!(refused(cocoa), "allocator.channels");
     let fragmentation = Fragmentation { index: 101, ..Fragmentation::default() };
     assert_eq!(refused(MemoryConfig { fragmentation, ..MemoryConfig::default() }), "fragmentation.index");
-}
-
-#[test]
-fn foreign_data_needs_a_memory_with_a_limit_and_leaves_room() {
-    let refused = |config: &MemoryConfig, topology| Manager::new(config, &topology).err().unwrap().key;
-    assert_eq!(refused(&fragmented(""), Topology::unlimited(1)), "fragmentation.index");
-    let full = Fragmentation { index: 100, occupancy: 100, seed: 0 };
-    let full = MemoryConfig { fragmentation: full, ..fragmented("") };
-    assert_eq!(refused(&full, Topology::of(vec![16])), "fragmentation.occupancy");
 }
 
 #[test]

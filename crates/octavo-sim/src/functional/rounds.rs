@@ -2,6 +2,7 @@
 //! touches a page, and each GPU has a turn.
 
 use octavo_manager::{Allocation, PageId, PageRun};
+use octavo_program::Existence;
 
 use crate::beginning::{Beginning, Memory};
 use crate::functional::job::{Doing, Running};
@@ -166,13 +167,14 @@ impl<L: Listen> Run<'_, L> {
         let page_bytes = self.machine.page_bytes();
         let Running { lot, existence, program, .. } = &self.jobs[job];
         let memory = Memory { job, lot, existence: *existence, program, workload: self.workload, page_bytes };
-        for beginning in memory.beginnings() {
+        let beginnings = memory.beginnings();
+        if *existence != Existence::default() {
+            self.jobs[job].doing = Doing::Frames(self.span(job));
+        }
+        for beginning in beginnings {
             match beginning {
                 Beginning::Allocate(allocation) => {
                     self.allocate(allocation);
-                    if allocation.kind.stays() {
-                        self.jobs[job].doing = Doing::Frames(self.span(job));
-                    }
                 }
                 Beginning::SetAside(run, to) => {
                     self.machine.drive(|driver, now, tables| driver.set_aside(now, run, to, tables));

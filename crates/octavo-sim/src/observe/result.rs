@@ -84,6 +84,8 @@ pub struct FrameUse {
     pub large_frames: u32,
     /// Base frames of those large frames that hold foreign data.
     pub foreign_frames: u32,
+    /// Base frames with pages that are translated as large ones.
+    pub coalesced_frames: u32,
     /// Large frames of the memory; `None` without a limit.
     pub large_frames_total: Option<u32>,
     /// Memory bloat: the additional bytes that those large frames could hold for programs, as a share of the bytes that
@@ -174,6 +176,7 @@ impl FrameUse {
             base_frames: used.base_frames,
             large_frames: used.large_frames,
             foreign_frames: used.foreign_frames,
+            coalesced_frames: used.coalesced_frames,
             large_frames_total: used.large_frames_total,
             bloat: if base > 0.0 { room / base - 1.0 } else { 0.0 },
         }

@@ -118,13 +118,8 @@ fn every_placement_runs_with_large_pages_on_four_gpus() {
 fn compaction_stops_the_gpu_as_its_model_says() {
     // A memory of four frames of eight pages; all hold foreign data in half of their places, so that a frame is free
     // only after four pages have moved.
-    let mut node = with_large_entries(1);
-    node.capacity.bytes = Bytes(4 * 8 * 4096);
     let time = |model: &str| {
-        let mut memory = mosaic("on-touch", 8);
-        memory.sizing.options.insert("compaction".to_owned(), model.into());
-        memory.allocator.options.insert("channels".to_owned(), 1.into());
-        memory.fragmentation = Fragmentation { index: 100, occupancy: 50, ..Fragmentation::default() };
+        let (node, memory) = fragmented(4, model);
         let result = run_with(&node, &memory, &Script::sequence(8, vec![touch(0..8)]));
         (result.summary.time_ps / 1000, result.summary.manager.pages_compacted, result.summary.manager.coalesced)
     };
@@ -169,12 +164,47 @@ fn blocks_are_whole_from_allocation_on_where_their_data_are_there_or_come_at_lau
             assert_eq!((found.manager.coalesced > 0, found.accesses.faults > 0), (coalesced, faults));
             assert_eq!(found.accesses.l1_tlb_large_hits > 0, coalesced);
             let [used] = found.memory_use[..] else { panic!("{:?}", found.memory_use) };
-            assert_eq!((used.base_frames, used.large_frames), (8 * copies, copies), "also pages that nobody touches");
+            let pages = (used.base_frames, used.large_frames, used.coalesced_frames);
+            assert_eq!(pages, (8 * copies, copies, if coalesced { 8 * copies } else { 0 }), "also what nobody touches");
             assert_eq!(used.bloat.to_bits(), 0.0f64.to_bits());
         }
         assert!(there.time_ps < launch.time_ps && launch.time_ps < fault.time_ps);
         let bus = u64::from(copies) * 8 * 4096 * 1_000_000_000_000 / node.host_link.bandwidth.0;
         assert!(launch.time_ps > bus, "all eight pages come over the bus");
+    }
+}
+
+/// Mosaic in a memory of so many large frames of eight pages, all of which foreign data half fills.
+fn fragmented(large_frames: u64, model: &str) -> (NodeConfig, MemoryConfig) {
+    let mut node = with_large_entries(1);
+    node.capacity.bytes = Bytes(large_frames * 8 * 4096);
+    let mut memory = mosaic("first-touch", 8);
+    memory.sizing.options.insert("compaction".to_owned(), model.into());
+    memory.allocator.options.insert("channels".to_owned(), 1.into());
+    memory.fragmentation = Fragmentation { index: 100, occupancy: 50, ..Fragmentation::default() };
+    (node, memory)
+}
+
+#[test]
+fn memory_is_compacted_at_allocation_whenever_data_arrive() {
+    let script = Script::sequence(16, vec![touch(0..16)]);
+    for data in [Data::Fault, Data::Launch, Data::Allocation] {
+        let run = |model| {
+            let (node, memory) = fragmented(6, model);
+            let job = [existing(&script, "script", data)];
+            simulate_jobs(&node, &memory, &job, RunOptions::default()).unwrap().summary
+        };
+        let [worst, ideal, none] = ["worst-case", "ideal", "none"].map(run);
+        for (found, expected) in [(&worst, (2, 8, 2, 0)), (&ideal, (2, 8, 2, 0)), (&none, (0, 0, 0, 2))] {
+            let manager = &found.manager;
+            let counted =
+                (manager.compactions, manager.pages_compacted, manager.coalesced, manager.large_frames_lacking);
+            assert_eq!((counted, manager.faults_on_compaction), (expected, 0), "{data:?}");
+        }
+        // Eight pages one after another, 100 cycles twice and 64 lines on one bank twice each, and part of that beside
+        // the beginning of the launch.
+        let stopped = 8 * 2 * (100 + 64) * 1000;
+        assert!(worst.time_ps > ideal.time_ps + stopped / 2, "{data:?}: {} {}", worst.time_ps, ideal.time_ps);
     }
 }
 
@@ -190,11 +220,7 @@ fn frames_that_are_set_aside_leave_a_full_memory_usable() {
 
 #[test]
 fn foreign_data_is_not_the_programs_bloat() {
-    let mut node = with_large_entries(1);
-    node.capacity.bytes = Bytes(4 * 8 * 4096);
-    let mut memory = mosaic("on-touch", 8);
-    memory.sizing.options.insert("compaction".to_owned(), "none".into());
-    memory.fragmentation = Fragmentation { index: 100, occupancy: 50, ..Fragmentation::default() };
+    let (node, memory) = fragmented(4, "none");
     let result = run_with(&node, &memory, &Script::sequence(8, vec![touch(0..8)]));
     let [used] = result.summary.memory_use[..] else { panic!("{:?}", result.summary.memory_use) };
     assert_eq!((used.base_frames, used.large_frames, used.foreign_frames), (8, 2, 8), "all holes of two frames");

@@ -222,7 +222,7 @@ impl Store {
         }
         while self.add() {}
         let mut random = Random::new(fragmentation.seed.wrapping_add(gpu));
-        let percent = |of: u32, percent: u32| (of * percent + 50) / 100;
+        let percent = |of: u32, percent: u32| of * percent / 100;
         let mut numbers: Vec<u32> = (0..self.total / self.span).collect();
         let mut offsets: Vec<u32> = (0..self.span).collect();
         let frames = percent(numbers.len() as u32, fragmentation.index);
