@@ -137,6 +137,16 @@ def test_streaming_in_tiles_by_hand():
     assert not sparse[0].helps
 
 
+def test_what_the_device_wrote_before_is_there_if_it_fits():
+    """Streaming brings 11 GB; where all fits nothing comes at the second launch, unless the host wrote in between."""
+    passing = [oversubscription.Passing(1, (A,), 19 * GB)]
+    takes = pytest.approx(11 / 50, rel=0.01)
+    assert streaming.beyond([30 * GB], [launch(A, writes=(A,)), launch(A)], passing, COSTS) == takes
+    late = [oversubscription.Passing(2, (A,), 19 * GB)]
+    written = [launch(A), host(writes=(A,)), launch(A)]
+    assert streaming.beyond([30 * GB], written, late, COSTS) == pytest.approx(11 / 50 - 30 / 10, rel=0.01)
+
+
 def story(*steps, kinds=("managed", "managed"), sizes=(10 * GB, 10 * GB)):
     pieces = tuple(Piece(name, size, kind) for name, size, kind in zip("abc", sizes, kinds, strict=False))
     changes = tuple(Change(number, freed=False, launch=0, seconds=0.5) for number in range(len(pieces)))

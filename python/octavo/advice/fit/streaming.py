@@ -59,12 +59,14 @@ def streamed(sizes: Sequence[int], steps: Sequence[Step], passing: Sequence[Pass
 def beyond(sizes: Sequence[int], steps: Sequence[Step], passing: Sequence[Passing], costs: Costs) -> float:
     """Seconds that streamed launches take more than where it fits: there, too, faults bring everything once."""
     total = 0.0
-    known: set[int] = set()
+    there: set[int] = set()
+    begun = 0
     for each in passing:
-        step = steps[each.step]
-        came = sum(_touched(sizes, piece, step) for piece in set(each.pieces) - each.new - known)
+        for before in steps[begun : each.step]:
+            there = (there - before.replaces - before.frees) | (before.uses if before.on_device else set())
+        begun, step = each.step, steps[each.step]
+        came = sum(_touched(sizes, piece, step) for piece in set(each.pieces) - each.new - there)
         total += _launch(sizes, step, each, *_cut(each), costs) - step.seconds - came / costs.demand
-        known.update(each.pieces)
     return total
 
 

@@ -227,15 +227,7 @@ pub fn node(gpus: u32) -> NodeConfig {
             miss_registers: 64,
             byte_masks: false,
         },
-        dram: DramConfig {
-            banks: 16,
-            latency: Cycles(100),
-            line_cycles: Cycles(1),
-            lone_line_percent: 100,
-            lone_write_percent: 100,
-            interleave: Bytes(128),
-            channel_banks: 1,
-        },
+        dram: dram(),
         l1_tlb: tlb(32, 32, 1, 15),
         l2_tlb: tlb(512, 16, 10, 200),
         walker: walker(),
@@ -254,6 +246,18 @@ pub fn node(gpus: u32) -> NodeConfig {
         host: host(),
         driver: driver(),
         capacity: unlimited(),
+    }
+}
+
+fn dram() -> DramConfig {
+    DramConfig {
+        banks: 16,
+        latency: Cycles(100),
+        line_cycles: Cycles(1),
+        lone_line_percent: 100,
+        lone_write_percent: 100,
+        interleave: Bytes(128),
+        channel_banks: 1,
     }
 }
 
