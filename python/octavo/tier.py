@@ -100,6 +100,10 @@ class Tier:
 
         """
         used = list(buffers)
+        if any(buffer._tier is not self for buffer in used):
+            raise TierError(
+                "buffers: expected buffers of this tier, found one of another", code="unexpected-value", key="buffers"
+            )
         own = {buffer.device for buffer in used}
         if device is None and len(own) > 1:
             found = sorted(own)

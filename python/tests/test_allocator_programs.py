@@ -119,6 +119,11 @@ def test_a_shorter_program_has_the_same_peak(seed):
         assert all(block.first <= short.last(block) for block in short.blocks)
 
 
+def test_what_is_freed_at_the_first_time_makes_room_for_what_comes_then():
+    lives = [Allocation("old", "device", 0, 5, -ALWAYS, 100), Allocation("new", "device", 9, 7, 100, ALWAYS)]
+    assert timeline(lives, 100, 200).peak == 7
+
+
 def test_one_fact_changed_changes_the_program_or_is_noted_or_refused():
     before = program(log(ROWS))
     for number, (at, what, place, size) in enumerate(ROWS):
@@ -244,6 +249,9 @@ def test_files_that_are_no_log_are_refused_by_what_they_are(cli):
     Path("torn.pickle").write_bytes(pickle.dumps(WEIGHTS)[:-20])
     with refused("syntax", ProfileError, file="torn.pickle"):
         octavo.fit("torn.pickle", memory="24GB")
+    Path("torn.gz").write_bytes(gzip.compress(b"snapshot" * 100)[:10] + b"\xff" * 40)
+    with refused("unexpected-value", AdviceError, file="torn.gz"):
+        octavo.fit("torn.gz", memory="24GB")
     Path("other.txt").write_bytes(b"PK\x03\x04")
     with refused("unexpected-value", AdviceError, file="other.txt"):
         octavo.fit("other.txt", memory="24GB")

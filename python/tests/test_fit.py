@@ -11,6 +11,7 @@ from move_search import anything, cheapest
 
 import octavo
 from octavo.advice.fit import footprint, oversubscription, paging, picture, streaming
+from octavo.advice.fit import weigh as weighing
 from octavo.advice.fit.costs import Costs, reserve
 from octavo.advice.fit.plan import Load, plan
 from octavo.advice.fit.sequence import Change, Piece, Step, Story
@@ -145,6 +146,15 @@ def test_what_the_device_wrote_before_is_there_if_it_fits():
     late = [oversubscription.Passing(2, (A,), 19 * GB)]
     written = [launch(A), host(writes=(A,)), launch(A)]
     assert streaming.beyond([30 * GB], written, late, COSTS) == pytest.approx(11 / 50 - 30 / 10, rel=0.01)
+
+
+def test_the_host_reads_before_a_buffer_is_freed():
+    """What comes back for the host is no eviction, though the buffer is freed before the next launch."""
+    steps = [host(writes=(A,)), launch(A, writes=(A,)), replace(host(reads=(A,)), launch=1), launch(B, launch=1)]
+    told = story(*steps, sizes=(10, 10))
+    told = replace(told, changes=(*told.changes, Change(A, freed=True, launch=1)))
+    freed = [step.frees for step in weighing._freeing(told)]
+    assert freed == [frozenset(), frozenset(), frozenset(), {A}]
 
 
 def story(*steps, kinds=("managed", "managed"), sizes=(10 * GB, 10 * GB)):

@@ -80,6 +80,8 @@ def test_what_does_not_fit_is_refused_by_name_before_the_launch():
         other = made.allocate("2MiB", device=1)
         with refused("unexpected-value", TierError, key="device"):
             made.before_launch([buffers[0], other])
+        with tier() as second, refused("unexpected-value", TierError, key="buffers"):
+            second.before_launch([other])
         with refused("unexpected-value", TierError, key="offset"):
             other.write(b"12", 2 * MIB - 1)
         with refused("unknown-name", TierError, key="device", found="7"):

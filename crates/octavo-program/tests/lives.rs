@@ -98,7 +98,7 @@ fn the_host_reads_a_buffer_before_it_is_freed() {
         HostSide::of(buffers).scratch(["a", "b", "c"]).reads_before(2, ["b"]).writes_before(2, ["c"]).build()
     };
     let program = lower(&Lives::new(side), &kind(ProgramKind::Managed)).unwrap();
-    assert_eq!(told(&program), ["+a", "+b", "0(ab)", "1(ab)", "+c", "-b", "2(ac)", "3(ac)", "-a", "-c"]);
+    assert_eq!(told(&program), ["+a", "+b", "0(ab)", "1(ab)", "-b", "+c", "2(ac)", "3(ac)", "-a", "-c"]);
     let explicit = lower(&Lives::new(side), &kind(ProgramKind::Explicit)).unwrap();
     let copies: Vec<_> = told(&explicit).into_iter().filter(|word| word.contains('>')).collect();
     assert_eq!(copies, ["b>b@host", "c@host>c"]);

@@ -35,20 +35,31 @@ fn served() -> MutexGuard<'static, Option<Arc<Mutex<Tier>>>> {
     SERVED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn locked(tier: &Mutex<Tier>) -> MutexGuard<'_, Tier> {
+    tier.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn close_served() -> Result<(), TierError> {
+    let Some(tier) = served().clone() else { return Ok(()) };
+    locked(&tier).close()?;
+    serve(None);
+    Ok(())
+}
+
 /// Does something with the process's tier, which is opened as the environment says if there is none.
 fn with_tier<T>(work: impl FnOnce(&mut Tier) -> Result<T, TierError>) -> Option<T> {
     answered(|| {
         let mut served = served();
         let tier = match &*served {
-            Some(tier) => Arc::clone(tier),
-            None => {
+            Some(tier) if !locked(tier).is_closed() => Arc::clone(tier),
+            _ => {
                 let opened = Tier::open(&Settings::read(&std::env::var(VARIABLE).unwrap_or_default())?)?;
                 Arc::clone(served.insert(Arc::new(Mutex::new(opened))))
             }
         };
         drop(served);
         // A tier is whole between calls, whoever panicked.
-        let mut tier = tier.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tier = locked(&tier);
         work(&mut tier)
     })
 }
@@ -86,7 +97,7 @@ pub unsafe extern "C" fn octavo_tier_open(settings: *const c_char) -> c_int {
             unsafe { CStr::from_ptr(settings) }.to_string_lossy().into_owned()
         };
         let settings = Settings::read(&text)?;
-        serve(None);
+        close_served()?;
         serve(Some(Arc::new(Mutex::new(Tier::open(&settings)?))));
         Ok(())
     }))
@@ -95,12 +106,7 @@ pub unsafe extern "C" fn octavo_tier_open(settings: *const c_char) -> c_int {
 /// Gives everything back; 0, or -1 with an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn octavo_tier_close() -> c_int {
-    let Some(tier) = served().clone() else { return 0 };
-    status(answered(|| {
-        tier.lock().unwrap_or_else(PoisonError::into_inner).close()?;
-        serve(None);
-        Ok(())
-    }))
+    status(answered(close_served))
 }
 
 /// What went wrong last on this thread; valid until something else does.

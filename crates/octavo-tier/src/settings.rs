@@ -41,8 +41,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads `devices=0,1 memory=4GiB host=8GiB piece=2MiB mapped=yes stand-in=no`: words in any order, the last two
-    /// and `piece` only if they differ from that.
+    /// Reads `devices=0,1 memory=4GiB host=8GiB piece=2MiB mapped=no stand-in=no`: words in any order, the last three
+    /// only if they differ from that. Memory is whole pieces: a rest is not used.
     ///
     /// # Errors
     /// Names the word that cannot be used.

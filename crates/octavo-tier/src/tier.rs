@@ -339,6 +339,12 @@ impl Tier {
         if self.mover.frames.settle() { Ok(()) } else { Err(TierError::Stopped(self.why())) }
     }
 
+    /// Whether everything was given back.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     fn status_of(&self, number: u64, buffer: &Buffer) -> BufferStatus {
         let mut pieces = BTreeMap::new();
         let place = self.devices.iter().position(|device| *device == buffer.device).unwrap_or(0);

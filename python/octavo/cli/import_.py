@@ -38,7 +38,7 @@ Program = Annotated[
     typer.Option(
         "--program",
         metavar="FILE.py",
-        help="Write the program (memory, copies, kernels) as a workload in this Python file, in place of a result.",
+        help="Write the program (memory, copies, kernels, as logged) as a workload in this Python file instead.",
         show_default=False,
     ),
 ]

@@ -20,7 +20,7 @@ Use = Literal["ends", "throughout"]
 class Allocated(Recorded):
     """What an import of an allocator's log writes a subclass of.
 
-    A launch stands for the time in which nothing is freed before something is allocated. It stores to all of what was
+    A launch stands for the time from allocations until the next ones. It stores to all of what was
     allocated before it, and loads all of what is freed after it, or never.
     """
 

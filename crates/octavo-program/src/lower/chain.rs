@@ -66,14 +66,14 @@ impl Chain<'_> {
         self.copy_in(&inputs);
         for launch in launches.clone() {
             let born = if launch == launches.start { self.used.to_vec() } else { self.replace_buffers(launch) };
-            self.exchanges(launch);
-            self.end(|_, life| life.end == launch);
+            let lives = self.lives;
+            self.exchanges(launch, |buffer| life(lives, buffer).end != launch);
             self.discard_outputs();
             self.bring(&born);
             run(&mut self, launch);
             self.running = true;
         }
-        self.exchanges(launches.end);
+        self.exchanges(launches.end, |_| true);
         self.wait_for_launches();
         let outputs = self.whole(|role| role.output);
         self.copy_out(&outputs);
@@ -92,14 +92,15 @@ impl Chain<'_> {
         chosen.map(|index| BufferId(index as u32)).collect()
     }
 
-    /// Before a launch: frees the buffers that nobody needs any more, and allocates those that it is the first to have,
-    /// which are returned. Of a buffer that the host still reads there, [`end`](Self::end) is later.
+    /// Before a launch: frees the buffers that nobody needs any more, once the host has read them, and allocates those
+    /// that it is the first to have, which are returned.
     fn replace_buffers(&mut self, launch: u32) -> Vec<BufferId> {
         if self.lives.is_empty() {
             return Vec::new();
         }
-        let exchanged: Vec<_> = self.side.exchanges_before(launch).iter().map(|exchange| exchange.buffer).collect();
-        self.end(|id, life| life.end == launch && !exchanged.contains(&id.index()));
+        let lives = self.lives;
+        self.exchanges(launch, |buffer| life(lives, buffer).end == launch);
+        self.end(launch);
         let born = self.living(|life| life.start == launch);
         let (device, shared): (Vec<_>, Vec<_>) = born.iter().partition(|id| self.lowering.is_device(id.index()));
         self.each(&shared, Action::Allocate);
@@ -112,10 +113,10 @@ impl Chain<'_> {
         born
     }
 
-    /// Frees buffers.
-    fn end(&mut self, ended: impl Fn(BufferId, &Range<u32>) -> bool) {
+    /// Frees the buffers that do not live until a launch.
+    fn end(&mut self, launch: u32) {
         let lives = self.lives;
-        let is_over = |id: &BufferId| ended(*id, &life(lives, id.index()));
+        let is_over = |id: &BufferId| life(lives, id.index()).end == launch;
         let (over, kept): (Vec<_>, Vec<_>) = self.used.iter().partition(|id| is_over(id));
         if !over.is_empty() {
             self.each(&over, Action::Free);
@@ -220,9 +221,10 @@ impl Chain<'_> {
 
     /// The host's work just before `launch`: reads and writes in the order in which they were stated, neighbours of one
     /// direction together in one phase.
-    fn exchanges(&mut self, launch: u32) {
+    fn exchanges(&mut self, launch: u32, of: impl Fn(usize) -> bool) {
         let all = self.side.exchanges_before(launch).iter();
-        let own: Vec<_> = all.filter(|exchange| self.buffers.contains(&exchange.buffer)).collect();
+        let is_own = |exchange: &&Exchange| self.buffers.contains(&exchange.buffer) && of(exchange.buffer);
+        let own: Vec<_> = all.filter(is_own).collect();
         if !own.is_empty() {
             self.wait_for_launches();
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -127,7 +128,7 @@ def _head(path: Path) -> bytes:
         file.seek(0)
         try:
             return gzip.GzipFile(fileobj=file).read(1)
-        except (OSError, EOFError):
+        except (OSError, EOFError, zlib.error):
             return b""
 
 

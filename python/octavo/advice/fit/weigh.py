@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -115,14 +117,15 @@ def _through(sizes: Sequence[int], steps: Sequence[Step], served: Served) -> pag
 
 def _freeing(story: Story) -> list[Step]:
     """The steps, each with what is freed between the one before and itself."""
-    frees = [(change.launch, change.piece) for change in story.changes if change.freed]
-    found, at = [], 0
-    for step in story.steps:
-        begin = at
-        while at < len(frees) and frees[at][0] <= step.launch:
-            at += 1
-        found.append(replace(step, frees=frozenset(piece for _, piece in frees[begin:at])))
-    return found
+    launches = [step.launch for step in story.steps]
+    # Between two launches, a buffer is freed after the last step that is about it.
+    last = {piece: at for at, step in enumerate(story.steps) for piece in step.uses | step.reads | step.replaces}
+    frees: dict[int, set[int]] = defaultdict(set)
+    for change in story.changes:
+        if change.freed:
+            at = max(bisect_left(launches, change.launch), last.get(change.piece, -1) + 1)
+            frees[at].add(change.piece)
+    return [replace(step, frees=frozenset(frees[at])) for at, step in enumerate(story.steps)]
 
 
 def _only(steps: Sequence[Step], pieces: Collection[int]) -> list[Step]:

@@ -93,14 +93,15 @@ def timeline(found: Sequence[Allocation], begin: int, end: int) -> Timeline:
     changes = [(max(one.begin, begin - 1), 1, number) for number, one in enumerate(lives)]
     changes += [(one.end, 0, number) for number, one in enumerate(lives) if one.end < ALWAYS]
     first, ends = [0] * len(lives), list[int | None]([None] * len(lives))
-    began: list[int] = []
+    times: list[int] = []
     for time, allocates, number in sorted(changes):
         if not allocates:
-            ends[number] = len(began)
+            ends[number] = len(times)
             continue
-        if not began or time - begin > began[-1]:
-            began.append(max(time - begin, 0) if began else 0)
-        first[number] = len(began) - 1
+        if not times or time > times[-1]:
+            times.append(time)
+        first[number] = len(times) - 1
+    began = [max(time - begin, 0) if at else 0 for at, time in enumerate(times)]
     at = [max(one.begin - begin, 0) for one in lives]
     spans = zip(lives, first, ends, at, strict=True)
     blocks = [Block(one.name, one.bytes, start, last, time) for one, start, last, time in spans]

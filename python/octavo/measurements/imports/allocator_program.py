@@ -89,7 +89,7 @@ def assumed(*, timed: bool) -> list[str]:
     """What stands for what such logs do not tell."""
     clock = "takes as long as in the log" if timed else "takes 1 us for each event, as the log has no times"
     return [
-        "no kernels are logged: a launch stands for the time from allocations until the next ones after a free, and "
+        "no kernels are logged: a launch stands for the time from allocations at one time until the next ones, and "
         f"{clock}",
         "memory is written as a whole at its first launch, and read as a whole at its last one, or at the end of the "
         "log; --set workload.use=throughout: at each launch between them as well, as far as its time allows at "

@@ -137,7 +137,7 @@ def _placed(export: Export, events: Iterable[_Event], gpus: list[int], notes: _N
         gpu = gpus[0] if gpu == _ALL else gpu
         if one.kind == _ALLOCATES:
             owner[one.address] = gpu
-        notes[_ALL][_ELSEWHERE] += gpu not in gpus
+        notes[_ALL][_ELSEWHERE] += one.kind != _FREES and gpu not in gpus
         found.append(one._replace(gpu=gpu))
     return found
 

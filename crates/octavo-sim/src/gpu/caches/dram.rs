@@ -29,12 +29,10 @@ struct Lone {
     written: u64,
     /// Reads that no write has turned the bus from, up to [`QUEUE`].
     reads: u32,
-    /// Whether `written` turned the bus.
-    turned: bool,
 }
 
 impl Lone {
-    const NONE: Self = Self { read: NONE, written: NONE, reads: 0, turned: false };
+    const NONE: Self = Self { read: NONE, written: NONE, reads: 0 };
 }
 
 /// Reads that wait for a bank at most: those of Ramulator 2's controller.
@@ -72,7 +70,7 @@ impl Dram {
         }
     }
 
-    /// Reads or writes `lines` lines that lie on one bank, of no order; returns when the last has arrived.
+    /// Reads or writes `lines` lines that lie on one bank, a single one as a read; returns when the last has arrived.
     #[inline]
     pub fn access(&mut self, now: u64, time: u64, line: u64, lines: u64) -> u64 {
         if lines == 1 {
@@ -92,17 +90,16 @@ impl Dram {
         self.banks[bank].reserve(now, time, cost) + self.latency
     }
 
-    /// Writes a line. A lone one that turned the bus is known when the next is written, which then takes the longer.
+    /// Writes a line. That one was alone, and turned the bus, is known when the next is written: it takes the longer.
     #[inline]
     pub fn write(&mut self, now: u64, time: u64, line: u64) {
         let bank = self.interleave.bank(line);
         let lone = &mut self.lone[bank];
         let before = lone.written;
         let mut cost = half(&mut lone.written, line, (self.line_cost, self.lone_cost));
-        if lone.written != NONE {
-            cost += if lone.turned && before != NONE { self.turn_cost } else { 0 };
-            lone.turned = lone.reads > 0;
-            lone.reads = lone.reads.saturating_sub(1);
+        if before != NONE && lone.written != NONE && lone.reads > 0 {
+            lone.reads -= 1;
+            cost += self.turn_cost;
         }
         self.banks[bank].reserve(now, time, cost);
     }
