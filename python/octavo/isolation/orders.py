@@ -36,10 +36,11 @@ def serve(work: Callable[[dict[str, Any], Callable[[dict[str, Any]], None], Stop
 
     `work` gets an order, a function that reports something before the answer, and one that says whether to stop.
     """
-    answers, stopped = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8"), Stopped()
+    answers = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
     faulthandler.enable(answers, all_threads=False)
-    orders = _Orders()
     try:
+        # From here on, who stops this process interrupts it.
+        stopped, orders = Stopped(), _Orders()
         while not stopped.wanted and (order := orders.next()) is not None:
             try:
                 answer = work(order, lambda said: _say(answers, said, last=False), stopped)
