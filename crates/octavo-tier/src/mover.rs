@@ -1,8 +1,8 @@
 //! The executor: plans of the manager become calls of the driver.
 //!
-//! A page of the manager's is a piece. Each copy of it lies in a [`Frame`] of one memory, and each device sees the page
-//! in a range of its own, where the frame that its entry leads to is mapped, or none. So every device can have a copy,
-//! or reach another's, at an address that stays.
+//! A page of the manager's is a piece. Each copy of it lies in a [`Frame`] of one memory. Each device sees the page in
+//! a range of its own: the frame that its entry leads to is mapped there, or none. So every device can have a copy, or
+//! reach another's, at an address that stays.
 
 use std::collections::BTreeMap;
 

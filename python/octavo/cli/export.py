@@ -43,7 +43,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="A .csv, .tex or .parquet file; or a folder, for all tables. Standard output if left out.",
+        help="A .csv, .tex or .parquet file; without --table, a folder takes all tables. Standard output if left out.",
     ),
 ]
 Form = Annotated[

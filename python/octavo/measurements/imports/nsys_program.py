@@ -60,15 +60,15 @@ def import_program(
     watch: Watch | None = None,
     kind: type[Export] = Export,
 ) -> list[dict[str, Any]]:
-    """Write an explicit program of a profiler's SQLite file as a workload in Python, for each GPU a class.
+    """Write an explicit program of a profiler's file as a workload in Python, for each GPU a class.
 
     Args:
-        path: what `nsys export --type sqlite` or `nvprof -o` wrote; it is not changed.
+        path: what `nsys export --type sqlite`, `nvprof -o` or rocprofv3 wrote; it is not changed.
         output: the Python file to write; the recorded program lies beside it, as `NAME.program.json`.
         process: the process, where several ran kernels.
         force: replace files that are there.
         watch: called with the share that is read and the table that is being read.
-        kind: whose file it is: `Export` of Nsight Systems, or `Nvprof`.
+        kind: whose file it is: `Export` of Nsight Systems, `Nvprof` or `Rocpd`.
 
     Returns:
         The recorded program of each GPU that ran kernels: `buffers`, `copies`, `kernels`, `assumed`, `notes`.
