@@ -193,7 +193,7 @@ class _Runs:
         self._may_fill, self._force = may_fill, force
         self._wish = Wish.GO_ON
         self._results: dict[int, RunResult] = {}
-        self._failures: list[OctavoError] = []
+        self._failures: dict[int, OctavoError] = {}
         self._inside: set[int] = set()
         """Threads of this process that are in the engine."""
 
@@ -219,7 +219,7 @@ class _Runs:
                     "the same command resumes",
                 )
         if self._failures:
-            raise _summed_up(self._failures, len(self._points))
+            raise _summed_up([self._failures[index] for index in sorted(self._failures)], len(self._points))
         return self._results
 
     def _collect(self, pending: dict[Future[None], int]) -> None:
@@ -231,7 +231,7 @@ class _Runs:
             failure = self._failure(future, point)
             self._progress.done.append(point.label)
             if isinstance(failure, OctavoError):
-                self._failures.append(failure)
+                self._failures[index] = failure
                 self._progress.failed.append(f"{point.label}: {failure.message}")
             elif failure is None:
                 self._results[index] = RunResult(point.folder)
