@@ -134,7 +134,12 @@ impl<L: Listen> Node<'_, L> {
         }
         self.hardware.deferred.remove(number);
         self.attempt(replay, run.count(), |node| {
-            let entry = node.hardware.gpus[gpu].entry(node.hardware.page_of(run.line()));
+            let page = node.hardware.page_of(run.line());
+            let mut entry = node.hardware.gpus[gpu].entry(page);
+            if translated && !entry.allows(run.is_write()) {
+                node.keep_free(gpu, page, run.is_write());
+                entry = node.hardware.gpus[gpu].entry(page);
+            }
             if !translated || !entry.allows(run.is_write()) {
                 node.access_again((gpu, unit), slot, run, time);
             } else if run.is_scalar() {
@@ -219,10 +224,7 @@ impl<L: Listen> Node<'_, L> {
             if self.is_awaited(gpu, page, write) {
                 return Translation::fault(time);
             }
-            let needs = self.needs_at(page);
-            if needs.free_faults || write && needs.free_store_faults {
-                self.resolve_for_free(gpu, page);
-            }
+            self.map_for_free(gpu, page, write);
         }
         let entry = self.hardware.gpus[gpu].entry(page);
         if !entry.allows(write) {
@@ -278,6 +280,22 @@ impl<L: Listen> Node<'_, L> {
         }
         let Hardware { gpus, clock, walks, accesses, .. } = &mut self.hardware;
         gpus[gpu].walk(first, page, write, (clock.now(), looked_up), walks, accesses)
+    }
+
+    /// A page whose faults cost nothing, and which left while its access waited for the walk, comes back at once: with
+    /// another walk it could leave again, for ever.
+    fn keep_free(&mut self, gpu: usize, page: u32, write: bool) {
+        if !self.is_awaited(gpu, page, write) {
+            self.map_for_free(gpu, page, write);
+        }
+    }
+
+    /// Resolves a fault on a page if it costs nothing.
+    fn map_for_free(&mut self, gpu: usize, page: u32, write: bool) {
+        let needs = self.needs_at(page);
+        if needs.free_faults || write && needs.free_store_faults {
+            self.resolve_for_free(gpu, page);
+        }
     }
 
     /// The needs of the placement that decides about a page.

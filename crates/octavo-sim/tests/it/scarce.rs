@@ -6,7 +6,7 @@ use octavo_manager::{Kind, MemoryConfig, Spread};
 use octavo_node::NodeConfig;
 use octavo_program::{Action, BufferId, Lowering, Op, Program, ProgramBuilder, Workload, lower};
 use octavo_sim::{InstantOptions, Job, RunOptions, SimError, run_jobs_at_once, simulate_jobs};
-use octavo_units::Bytes;
+use octavo_units::{Bytes, Cycles};
 
 use crate::support::*;
 
@@ -119,5 +119,19 @@ fn a_job_that_waits_in_vain_ends_a_run_that_others_repeat() {
                 assert!(error.to_string().contains("`waits` on gpu1 has no room"), "{error}");
             }
         }
+    }
+}
+
+/// Pages that are dealt out at no cost push one another out while accesses wait for their walks.
+#[test]
+fn accesses_to_more_pages_than_a_gpu_has_frames_are_served() {
+    let mut node = node(1);
+    node.walker.level = Cycles(4000);
+    for frames in [3, 4, 8] {
+        node.capacity.bytes = Bytes(frames * PAGE);
+        let groups = (0..64).map(|page| vec![[load(page, 0), store(page, 1)].concat()]).collect();
+        let result = run(&node, "interleaved", &Script::new(64, vec![groups]));
+        let accesses = result.summary.accesses;
+        assert_eq!((accesses.load_lines, accesses.store_lines), (64, 64));
     }
 }
