@@ -91,6 +91,9 @@ def test_all_tables_leave_in_each_format(compared, cli, tmp_path):
         assert (tmp_path / "csv" / f"{name}.csv").read_text() == export.csv(export.table(run, name))
     assert cli("export", str(run), "--format", "csv", "-o", "csv").returncode == 2, "they are there"
     assert cli("export", str(run), "--format", "csv", "-o", "csv", "--force").returncode == 0
+    columns = cli("export", str(run), "--columns", "kernel", "-o", "some")
+    assert columns.returncode == 2
+    assert "--table" in columns.stderr
 
 
 def test_a_format_and_a_file_agree(compared, cli, tmp_path):

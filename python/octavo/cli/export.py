@@ -71,9 +71,12 @@ def export(
     wanted = _format(form, output)
     sink = Sink(as_json=False)
     if output is not None and not output.suffix and table is None:
+        if chosen:
+            message = "--columns: expected with one table, found without --table and with a folder for all of them"
+            raise OutputError(message, "name the table with --table", code="conflict", key="columns")
         names = tables.names(folder)
         files = {name: output / f"{name}{_SUFFIXES[wanted]}" for name in names}
-        found = {name: tables.table(folder, name, chosen) for name in names}
+        found = {name: tables.table(folder, name, ()) for name in names}
         _write({files[name]: _content(each, wanted, chosen) for name, each in found.items()}, force=force)
         sink.say(f"{len(names)} tables: {output}")
         return
