@@ -149,24 +149,39 @@ fn links_are_as_fast_as_the_node_says() {
 /// The favoured processor comes back within its own period: no processor is favoured for a moment, so it is again.
 #[test]
 fn the_same_processor_is_not_favoured_twice_in_a_row() {
-    let mut fight = Fight::new(r#"{"fast_links": "none", "adaptive_lapse": false}"#);
+    let mut fight = Fight::new(r#"{"fast_links": "none", "adaptive_lapse": false, "nap": "400us"}"#);
     five_moves(&mut fight);
-    assert_eq!(fight.store(500, 1), GPU[1], "favoured until 1000");
-    // The host takes the page away within the period: it is not favoured and waits.
+    assert_eq!(fight.store(500, 1), GPU[1], "favoured until 900");
+    // The host takes the page away within the period: it is not favoured and sleeps, half as long again.
     let host = octavo_manager::Fault { processor: HOST, page: PAGE, access: Access::Write };
-    fight.event(900, Event::Faults(&[host]));
-    assert_eq!((fight.owner(), fight.deadline_us()), (GPU[1], Some(1000)));
-    fight.event(1000, Event::Tick);
-    assert_eq!(fight.owner(), HOST_MEMORY, "favoured until 1500");
+    fight.event(800, Event::Faults(&[host]));
+    assert_eq!((fight.owner(), fight.deadline_us()), (GPU[1], Some(950)));
+    fight.event(950, Event::Tick);
+    assert_eq!(fight.owner(), HOST_MEMORY, "favoured until 1350");
     // Both GPUs wait until then; gpu0 is favoured next, and gpu1 waits on.
     fight.store(1100, 0);
     fight.store(1200, 1);
     assert_eq!((fight.owner(), fight.count("throttled_faults")), (HOST_MEMORY, 3));
-    fight.event(1500, Event::Tick);
-    assert_eq!((fight.owner(), fight.deadline_us()), (GPU[0], Some(2000)));
+    fight.event(1350, Event::Tick);
+    assert_eq!((fight.owner(), fight.deadline_us()), (GPU[0], Some(1750)));
     assert_eq!(fight.count("throttled_faults"), 3, "a fault that waits on is counted once");
-    fight.event(2000, Event::Tick);
+    fight.event(1750, Event::Tick);
     assert_eq!((fight.owner(), fight.deadline_us()), (GPU[1], None));
+}
+
+/// The host sleeps past the lapse, so that the fight is over when it gets the page.
+#[test]
+fn a_whole_nap_of_the_host_ends_the_fight() {
+    let mut fight = Fight::new(r#"{"fast_links": "none", "adaptive_lapse": false}"#);
+    five_moves(&mut fight);
+    assert_eq!(fight.store(500, 1), GPU[1], "favoured until 1000");
+    let host = octavo_manager::Fault { processor: HOST, page: PAGE, access: Access::Write };
+    fight.event(600, Event::Faults(&[host]));
+    assert_eq!((fight.owner(), fight.deadline_us()), (GPU[1], Some(1200)));
+    fight.event(1200, Event::Tick);
+    assert_eq!(fight.owner(), HOST_MEMORY);
+    assert_eq!(fight.store(1210, 1), GPU[1], "nobody waits for it");
+    assert_eq!(fight.count("throttled_faults"), 1);
 }
 
 #[test]
