@@ -86,8 +86,8 @@ lint-rust:
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
 
 lint-python: $(VENV)/built $(VENV)/checks
-	$(BIN)/ruff format --check --quiet python tools/docs tools/mgpusim-reference tools/mutants tools/networks tools/ramulator tools/transform tools/wheel
-	$(BIN)/ruff check --quiet python tools/docs tools/mgpusim-reference tools/mutants tools/networks tools/ramulator tools/transform tools/wheel
+	$(BIN)/ruff format --check --quiet python tools/docs tools/mgpusim-reference tools/mutants tools/networks tools/ramulator tools/sass tools/transform tools/wheel
+	$(BIN)/ruff check --quiet python tools/docs tools/mgpusim-reference tools/mutants tools/networks tools/ramulator tools/sass tools/transform tools/wheel
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest octavo._core
 

@@ -59,6 +59,7 @@ class Model:
     stream: float = 4.1e12
     l1: tuple[int, float] = (192 * KIB, 18e-9)
     l2: tuple[int, float] = (48 * MIB, 130e-9)
+    l2_rate: float = 14e12
     memory_latency: float = 310e-9
     tlb_entries: int = 256
     tlb_page: int = 2 * MIB
@@ -223,9 +224,10 @@ def memory_rows(model: Model) -> Iterator[Row]:
                 yield {"series": "chase", "footprint": footprint, "stride": stride, "count": 1024, "seconds": seconds}
     for width in (4, 8, 16):
         for touched in (32, 64, 128):
-            for footprint in (64 * MIB, 1 * GIB):
+            for footprint in (32 * MIB, 1 * GIB):
+                rate = model.l2_rate if footprint < model.l2[0] else model.stream
                 row = {"series": "random_lines", "footprint": footprint, "width": width, "line": touched}
-                yield {**row, "bytes": 32 * MIB, "seconds": 32 * MIB / (model.stream * touched / 256)}
+                yield {**row, "bytes": 32 * MIB, "seconds": 32 * MIB / (rate * touched / 256)}
 
 
 def saturating(warps: int, needed: int) -> float:

@@ -119,6 +119,7 @@ def test_caches_and_translation(seed, random_replacement):
     assert found["line_size"] == 128
     assert found["stream_bandwidth_triad"] == close(model.stream, 0.02)
     assert found["random_line_bandwidth_64"] == close(model.stream / 4, 0.02)
+    assert found["l2_bandwidth"] == close(model.l2_rate / 2, 0.02)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -32,6 +32,7 @@ VALUES = {
     "stream_bandwidth_triad": (2.9e12, "B/s"),
     "random_line_bandwidth_64": (2.0e12, "B/s"),
     "random_line_bandwidth_128": (2.8e12, "B/s"),
+    "l2_bandwidth": (7.4e12, "B/s"),
     "l1_latency": (21e-9, "s"),
     "l2_latency": (158e-9, "s"),
     "memory_latency": (390e-9, "s"),
@@ -255,7 +256,7 @@ def test_the_kernel_of_the_roofline_stays_below_its_ceilings(node):
         assert 0.8 < on_device / model.ceilings(alpha, sigma).device < 1.05
         once, often = (patterns.roofline(node, touched, sigma, alpha, rho).run() for rho in (1, 4))
         assert once < copy * alpha
-        assert often == pytest.approx(once / 4, rel=0.2)
+        assert often == pytest.approx(once / 4, rel=0.25)
 
 
 def test_the_sample_machine_says_what_it_is_and_is_read_by_runs_and_advice():

@@ -91,6 +91,7 @@ def test_phases_are_those_of_the_run(simulated):
         assert seconds["allocate"] == pytest.approx(1e-12 * ps["allocation_ps"])
         assert seconds["free"] == pytest.approx(1e-12 * ps["deallocation_ps"])
         assert seconds["kernels_event"] == pytest.approx(1e-12 * ps["kernels_ps"])
+        assert 0 < seconds["kernels_run"] < seconds["kernels_event"]
         between = program == "bfs-shoc"
         assert (seconds["kernels"] > seconds["kernels_event"] * 1.001) == between, kind
         assert (seconds["copy_in"] > 0) == (kind in ("device", "managed-prefetch"))
@@ -202,8 +203,8 @@ def test_the_command_prints_tables_and_takes_changes(cli, table, tmp_path):
     assert (tmp_path / "out" / "programs.png").is_file()
 
 
-def without(column: str) -> Callable[[list[Row]], list[Row]]:
-    return lambda rows: [{name: value for name, value in row.items() if name != column} for row in rows]
+def without(*columns: str) -> Callable[[list[Row]], list[Row]]:
+    return lambda rows: [{name: value for name, value in row.items() if name not in columns} for row in rows]
 
 
 def changed(column: str, value: str) -> Callable[[list[Row]], list[Row]]:
@@ -213,7 +214,8 @@ def changed(column: str, value: str) -> Callable[[list[Row]], list[Row]]:
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        (without("kernels_event"), [], "t.csv:1: column `kernels_event`: missing"),
+        (without("scale"), [], "t.csv:1: column `scale`: missing"),
+        (without(*times.JUDGED), [], "t.csv:1: expected one of the columns total, kernels_event, kernels_run"),
         (changed("kind", "manged"), [], "t.csv:4: unknown kind of memory `manged` hint: did you mean `managed`?"),
         (changed("total", "fast"), [], "t.csv:4: `total`: expected a number above 0, found `fast`"),
         (changed("free", "-1"), [], "t.csv:4: `free`: expected a number from 0 on, found `-1`"),
@@ -231,6 +233,19 @@ def test_what_cannot_be_compared_is_said(cli, simulated, tmp_path, change, optio
     assert done.returncode == 2
     assert message in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_a_table_of_a_profiler_has_kernels_alone(cli, simulated, tmp_path):
+    kept = {"program", "scale", "kind", "repetition", "kernels_run"}
+    rows = [row for kind in ("device", "managed") for row in rows_of("vectoradd", kind, simulated["vectoradd", kind])]
+    table = write(tmp_path / "t.csv", without(*set(rows[0]) - kept)(rows))
+    done = cli("validate", "programs", str(table), "--node", NODE, "-o", "out", "--csv", "sheet.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {row["time"] for row in found["rows"]} == {"kernels_run"}
+    assert [row["worst"] for row in found["errors"]["kernels_run"]] == pytest.approx([0, 0], abs=1e-3)
+    assert "kernels_run_measured_ms" in (tmp_path / "sheet.csv").read_text()
+    assert (tmp_path / "out" / "programs.png").is_file()
 
 
 def test_a_file_without_rows_or_with_short_ones_is_refused(tmp_path):

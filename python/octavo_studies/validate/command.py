@@ -221,15 +221,15 @@ def programs(
 
     Finished runs are kept: the same command resumes where it was stopped.
     """
-    chosen = options.listed(only)
+    chosen, name = options.listed(only), path.name.split(".")[0]
     root = asked.output or Path("runs") / slug("-".join(["validate", path.stem, *chosen]))
     for document in markdown or []:
-        words_of_programs.check_markdown(document, Path(node).stem)
+        words_of_programs.check_markdown(document, name)
     found = validate.programs(
         path, root, node=node, recordings=records, only=chosen, overrides=asked.assignments or [], **asked.how
     )
     for document in markdown or []:
-        words_of_programs.write_markdown(document, found, Path(node).stem)
+        words_of_programs.write_markdown(document, found, name)
     _write(csv, sheet_of_programs(found))
     tables = (*words_of_programs.runs(found), *words_of_programs.summary(found))
     return Answer(root, found.to_dict(), [*tables, words_of_programs.said(found)])

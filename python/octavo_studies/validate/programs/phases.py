@@ -20,7 +20,7 @@ _COPIES = ("copy_in", "copy_out")
 
 
 def seconds(result: RunResult) -> dict[str, float]:
-    """Seconds of each phase, `kernels_event` and `total`; from a run of a whole program.
+    """Seconds of each phase and of what `times.JUDGED` names; from a run of a whole program.
 
     From the first launch to the end of the last all counts as `kernels`, whatever the host does in between.
     """
@@ -34,5 +34,6 @@ def seconds(result: RunResult) -> dict[str, float]:
             found[name] += row["ended_ps"] - row["began_ps"]
     found["kernels"] = ended - began
     found["kernels_event"] = sum(row["ended_ps"] - row["began_ps"] for row in launches)
+    found["kernels_run"] = int(result.table("kernels")["run_ps"].sum())
     found["total"] = result.summary["time_ps"]
     return {name: 1e-12 * value for name, value in found.items()}

@@ -9,11 +9,14 @@ import polars as pl
 from octavo.runs import pictures
 from octavo.runs.colours import KINDS, SERIES
 from octavo.runs.pictures import sheet
+from octavo_studies.validate.programs.times import JUDGED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import SubFigure
 
 _MARKS = {
     "device": ("o", KINDS["explicit"]),
@@ -30,24 +33,32 @@ _MEASURED, _SIMULATED = "#333333", SERIES[0]
 
 
 def draw(path: Path, rows: pl.DataFrame) -> None:
-    """Kernel times simulated over measured, and below them the totals of each program and scale."""
+    """Kernel times simulated over measured, and below them the totals of each program and scale, if there are any."""
     totals = rows.filter(pl.col("time") == "total").partition_by("program", "scale", maintain_order=True)
     lines = -(-len(totals) // _COLUMNS)
     figure = sheet.figure(2 * pictures.COLUMN + 1.5, _SCATTER + _BARS * lines + 0.4)
-    halves = figure.subfigures(2, 1, height_ratios=[_SCATTER, _BARS * lines + 0.4], squeeze=False)
-    above, below = halves.flat
-    _scatter(above.subplots(), rows.filter(pl.col("time") == "kernels_event"))
-    grid = below.subplots(lines, _COLUMNS, squeeze=False)
-    kinds = [kind for kind in _MARKS if kind in rows["kind"].to_list()]
+    heights = [_SCATTER, *([_BARS * lines + 0.4] if totals else [])]
+    parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False).ravel()
+    _scatter(parts[0].subplots(), _kernels(rows))
+    if totals:
+        _totals(parts[1], totals, [kind for kind in _MARKS if kind in rows["kind"].to_list()])
+    pictures.write(figure, path)
+
+
+def _kernels(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of the judged times of kernels, the first that was measured."""
+    measured = (rows.filter(pl.col("time") == name) for name in JUDGED if name != "total")
+    return next((part for part in measured if part.height), rows.clear())
+
+
+def _totals(part: SubFigure, totals: Sequence[pl.DataFrame], kinds: list[str]) -> None:
+    grid = part.subplots(-(-len(totals) // _COLUMNS), _COLUMNS, squeeze=False)
     for number, axes in enumerate(grid.flat):
         if number < len(totals):
             _bars(axes, totals[number], kinds, named=number % _COLUMNS == 0)
         else:
             axes.set_visible(False)
-    below.legend(
-        *grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8, frameon=False
-    )
-    pictures.write(figure, path)
+    part.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8, frameon=False)
 
 
 def _scatter(axes: Axes, rows: pl.DataFrame) -> None:
@@ -55,6 +66,9 @@ def _scatter(axes: Axes, rows: pl.DataFrame) -> None:
         part = rows.filter(pl.col("kind") == kind)
         if part.height:
             axes.scatter(1e3 * part["measured"], 1e3 * part["simulated"], s=22, marker=mark, color=colour, label=kind)
+    if rows.is_empty():
+        axes.set_visible(False)
+        return
     both = [1e3 * seconds for name in ("measured", "simulated") for seconds in rows[name].to_list()]
     ends = [0.7 * min(both), 1.4 * max(both)]
     axes.plot(ends, ends, color="#333333", linewidth=0.8)

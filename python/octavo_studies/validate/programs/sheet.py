@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from octavo_studies.validate.programs import records
-from octavo_studies.validate.programs.study import ORDERED
-from octavo_studies.validate.programs.times import TIMES
+from octavo_studies.validate.programs.times import JUDGED, TIMES
 
 if TYPE_CHECKING:
     from octavo_studies.validate.programs.study import ProgramsValidation
@@ -24,7 +23,8 @@ def sheet(found: ProgramsValidation) -> pl.DataFrame:
     quartiles, too. Counts of recordings stand at the end: faults, and bytes by cause.
     """
     rows = found.rows.select(*_KEYS).unique(maintain_order=True)
-    for time in (*ORDERED, *(name for name in TIMES if name not in ORDERED)):
+    there = set(found.rows["time"])
+    for time in (time for time in (*JUDGED, *TIMES[: -len(JUDGED)]) if time in there):
         rows = rows.join(_columns(found.rows.filter(time=time), time), on=_KEYS, maintain_order="left")
     if found.counts is not None:
         counts = [name for one in records.COUNTS for name in (one, f"simulated_{one}")]
@@ -33,7 +33,7 @@ def sheet(found: ProgramsValidation) -> pl.DataFrame:
 
 
 def _columns(rows: pl.DataFrame, time: str) -> pl.DataFrame:
-    shown = ("measured", "low", "high", "simulated") if time in ORDERED else ("measured", "simulated")
+    shown = ("measured", "low", "high", "simulated") if time in JUDGED else ("measured", "simulated")
     return rows.select(
         *_KEYS, *((1e3 * pl.col(name)).round_sig_figs(_DIGITS).alias(f"{time}_{name}_ms") for name in shown)
     )

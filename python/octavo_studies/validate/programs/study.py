@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 TABLE, COUNTS, PICTURE = "programs", "records", "programs.png"
 _FILES = (REPORT_FILE, PICTURE, f"{TABLE}.parquet", f"{TABLE}.csv")
 """What is saved; of recordings, a table more."""
-ORDERED = ("total", "kernels_event")
-"""Times by which kinds of memory are put in order."""
 _WORST = {"worst": "error", "program": "program", "scale": "scale"}
 
 
@@ -43,12 +41,19 @@ class ProgramsValidation:
     """Folder of the tables, the picture and every single run."""
     node: str
     rows: pl.DataFrame
-    """One row for each program, scale, kind and time (`times.TIMES`): `measured` (the median), `low` and `high` (the
-    quartiles), `simulated`, all in seconds, and `error`, relative to measured; null where nothing was measured."""
+    """One row for each program, scale, kind and time of `times.TIMES` that was measured: `measured` (the median),
+    `low` and `high` (the quartiles), `simulated`, all in seconds, and `error`, relative to measured; null where that
+    is 0."""
     counts: pl.DataFrame | None
     """One row for each program, scale and kind with records: `records.COUNTS`, and the same as `simulated_…`."""
     left_out: Mapping[str, str]
     """Why a program was not simulated, by name."""
+
+    @property
+    def judged(self) -> list[str]:
+        """Times that were measured of those that say how far a program is off: some of `times.JUDGED`."""
+        there = set(self.rows["time"])
+        return [time for time in times.JUDGED if time in there]
 
     def errors(self, time: str) -> pl.DataFrame:
         """By kind: `programs`, the `median` of absolute errors of a time, the `worst` error, `program` and `scale`."""
@@ -74,13 +79,13 @@ class ProgramsValidation:
         """The validation as JSON holds it."""
         return {
             "node": self.node,
-            "errors": {time: self.errors(time).to_dicts() for time in ("kernels_event", "kernels", "total")},
+            "errors": {time: self.errors(time).to_dicts() for time in (*self.judged, "kernels")},
             "orders": {
                 time: [
                     {"program": program, "scale": scale, **order.to_dict()}
                     for (program, scale), order in self.orders(time).items()
                 ]
-                for time in ORDERED
+                for time in self.judged
             },
             "rows": self.rows.to_dicts(),
             "records": None if self.counts is None else self.counts.to_dicts(),

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 PHASES = ("allocate", "host_write", "copy_in", "kernels", "copy_out", "host_read", "free")
 """Parts of a program's time, in order; their sum is `total`."""
-TIMES = (*PHASES, "kernels_event", "total")
+JUDGED = ("total", "kernels_event", "kernels_run")
+"""The whole, its kernels by events on the GPU, and the same by a profiler, which counts nothing between launches."""
+TIMES = (*PHASES, *JUDGED)
 KINDS = ("device", "managed", "managed-prefetch", "pinned", "system")
 _KEYS = ("program", "scale", "kind", "repetition")
 
@@ -57,7 +59,7 @@ class Measured:
     kind: str
     repetitions: int
     times: Mapping[str, Spread]
-    """By name, as `TIMES` has them."""
+    """By name: those of `TIMES` that were measured."""
 
     @property
     def key(self) -> Key:
@@ -76,7 +78,7 @@ def read(path: Path) -> list[Measured]:
     for number, row in _rows(path):
         where = f"{path}:{number}"
         key = row["program"].strip(), _number(where, "scale", row["scale"]), _kind(where, row["kind"].strip())
-        rows.setdefault(key, []).append({name: _number(where, name, row[name]) for name in TIMES})
+        rows.setdefault(key, []).append({name: _number(where, name, row[name]) for name in TIMES if name in row})
     if not rows:
         raise ValidationError(
             f"{path}: expected a row for each repetition of a program, found none", code="missing", file=path
@@ -85,16 +87,20 @@ def read(path: Path) -> list[Measured]:
 
 
 def _measured(key: Key, rows: Sequence[Mapping[str, float]]) -> Measured:
-    times = {name: Spread.of([row[name] for row in rows]) for name in TIMES}
+    times = {name: Spread.of([row[name] for row in rows]) for name in rows[0]}
     return Measured(*key, len(rows), times)
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     names, rows = figures.rows(path)
-    for name in (*_KEYS, *TIMES):
+    hint = f"expected {', '.join((*_KEYS, *TIMES))}, as validation/gpu/programs.cu prints them; of the times, some"
+    for name in _KEYS:
         if name not in names:
-            hint = f"expected {', '.join((*_KEYS, *TIMES))}, as validation/gpu/programs.cu prints them"
             raise ValidationError(f"{path}:1: column `{name}`: missing", hint, code="missing", file=path, key=name)
+    if not set(JUDGED) & set(names):
+        raise ValidationError(
+            f"{path}:1: expected one of the columns {', '.join(JUDGED)}, found none", hint, code="missing", file=path
+        )
     for number, row in rows:
         if None in row or None in row.values():
             raise ValidationError(
@@ -114,7 +120,7 @@ def _number(where: str, name: str, text: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    least_is_fine = name not in ("scale", "total", "kernels_event")
+    least_is_fine = name not in ("scale", *JUDGED)
     if not math.isfinite(value) or value < 0 or not (value or least_is_fine):
         expected = "a number from 0 on" if least_is_fine else "a number above 0"
         raise ValidationError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from octavo_studies.validate.programs import records
-from octavo_studies.validate.programs.study import ORDERED
 from octavo_studies.validate.programs.times import PHASES
 from octavo_studies.validate.tables import Table, between_marks, check_marks
 
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
     from octavo_studies.validate.programs.order import Order
     from octavo_studies.validate.programs.study import ProgramsValidation
 
-_NAMES = {"kernels_event": "kernels", "total": "total"}
+_NAMES = {"total": "total", "kernels_event": "kernels", "kernels_run": "kernels by a profiler"}
+_BY = {"total": "total time", "kernels_event": "time of kernels", "kernels_run": "time of kernels"}
 _HEADS = {
     "faults": "GPU faults",
     "groups": "groups",
@@ -33,36 +33,39 @@ _BYTES = ("by_fault", "by_prefetch", "by_user", "back")
 
 def summary(found: ProgramsValidation) -> list[Table]:
     """How far kernel times and totals are apart, and whether kinds come in the same order."""
-    return [_errors(found), *(_orders(found, time) for time in ORDERED)]
+    return [_errors(found), *(_orders(found, time) for time in found.judged)]
 
 
 def runs(found: ProgramsValidation) -> list[Table]:
     """Times and counts, program by program."""
-    return [_kernels(found), _phases(found), *([] if found.counts is None else [_records(found.counts)])]
+    whole = [_phases(found)] if "total" in found.judged else []
+    return [_kernels(found), *whole, *([] if found.counts is None else [_records(found.counts)])]
 
 
 def said(found: ProgramsValidation) -> str:
     """The whole in a sentence or two."""
-    orders = list(found.orders("total").values())
+    time = found.judged[0]
+    orders = list(found.orders(time).values())
     best = sum(order.measured[0] == order.simulated[0] for order in orders)
     alike, pairs = sum(order.alike for order in orders), sum(order.pairs for order in orders)
     left_out = "".join(f" Left out: {name} ({why})." for name, why in found.left_out.items())
     if not orders:
         return f"Too few kinds of memory to put in order.{left_out}"
     return (
-        f"By total time, the simulated best kind of memory is the measured best in {best} of {len(orders)} programs. "
+        f"By {_BY[time]}, the simulated best kind of memory is the measured best in {best} of {len(orders)} programs. "
         f"{alike} of {pairs} pairs of kinds are ordered alike.{left_out}"
     )
 
 
 def _errors(found: ProgramsValidation) -> Table:
-    tables = [found.errors(time).to_dicts() for time in ORDERED[::-1]]
+    times = found.judged[::-1]
+    tables = [found.errors(time).to_dicts() for time in times]
     rows = [
-        [kernels["kind"], str(kernels["programs"]), *_error(kernels), *_error(totals)]
-        for kernels, totals in zip(*tables, strict=True)
+        [row[0]["kind"], str(row[0]["programs"]), *(cell for one in row for cell in _error(one))]
+        for row in zip(*tables, strict=True)
     ]
-    columns = ["kind", "programs", "kernels: median error", "worst", "which", "total: median error", "worst", "which"]
-    return Table("Errors by kind of memory", columns, rows)
+    columns = [head for time in times for head in (f"{_NAMES[time]}: median error", "worst", "which")]
+    return Table("Errors by kind of memory", ["kind", "programs", *columns], rows)
 
 
 def _error(row: dict[str, Any]) -> list[str]:
@@ -72,7 +75,7 @@ def _error(row: dict[str, Any]) -> list[str]:
 def _pairs(found: ProgramsValidation) -> Table:
     """How many pairs of kinds come in the same order, over all programs."""
     rows = []
-    for time in ORDERED:
+    for time in found.judged:
         orders = found.orders(time).values()
         rows.append([f"by {_NAMES[time]}", *_alike(orders), f"{max((one.regret for one in orders), default=0):.0%}"])
     columns = ["order of kinds", "pairs alike", "of those whose quartiles do not overlap", "largest regret"]
@@ -106,21 +109,26 @@ def _orders(found: ProgramsValidation, time: str) -> Table:
     return Table(title, ["program, scale", "measured", "simulated", "pairs alike", "regret"], rows)
 
 
+_KERNELS = {
+    "kernels_event": "by events on the GPU",
+    "kernels": "from the first launch to the end of the last, by the host's clock",
+    "kernels_run": "by a profiler",
+}
+"""The times of kernels, and by whose clock each is."""
+
+
 def _kernels(found: ProgramsValidation) -> Table:
+    there = [name for name in _KERNELS if name in set(found.rows["time"])]
     rows = []
     for place, part in _parts(found.rows):
         cells = []
-        for name in ("kernels_event", "kernels"):
-            row = part[name]
+        for row in (part[name] for name in there):
             cells += [f"{_ms(row['measured'])} ({_ms(row['low'])}–{_ms(row['high'])})", _ms(row["simulated"])]
             cells.append(_percent(row["error"]))
         rows.append([place, *cells])
-    columns = ["program, scale, kind", "measured (quartiles)", "simulated", "error"]
-    return Table(
-        "Kernels in ms: by events on the GPU; then from the first launch to the end of the last, by the host's clock",
-        [*columns, "measured (quartiles)", "simulated", "error"],
-        rows,
-    )
+    columns = ["measured (quartiles)", "simulated", "error"] * len(there)
+    title = f"Kernels in ms: {'; then '.join(_KERNELS[name] for name in there)}"
+    return Table(title, ["program, scale, kind", *columns], rows)
 
 
 def _phases(found: ProgramsValidation) -> Table:

@@ -64,6 +64,7 @@ def _random(line: int) -> Value:
     return Value(name, "B/s", "memory", "random_lines", about, plain.WIDEST, plain.bandwidth_of_widest, where)
 
 
+_WITHIN = "useful bytes a second of loads of 128 bytes at random addresses that the L2 cache holds"
 _REACH = "largest footprint measured that the TLB translates"
 _MISS = "what a TLB miss adds to a load"
 _PAGE = "memory that an entry of the TLB covers"
@@ -82,7 +83,7 @@ def _derive(draft: Draft) -> None:
 
     Only these sums are measured, so the last part of each path is adjusted, and the rest stays as in the preset.
     """
-    for step in (_derive_bandwidth, _derive_latencies, _derive_capacities, _derive_translation):
+    for step in (_derive_bandwidth, _derive_second, _derive_latencies, _derive_capacities, _derive_translation):
         step(draft)
 
 
@@ -98,6 +99,14 @@ def _derive_bandwidth(draft: Draft) -> None:
     draft.put("dram.banks", banks, source)
     draft.put_cycles("dram.line_cycles", cycles, "see dram.banks")
     _derive_lone_lines(draft)
+
+
+def _derive_second(draft: Draft) -> None:
+    """All banks together take so many lines a cycle."""
+    if (rate := draft.number("l2_bandwidth", "l2.banks")) is None:
+        return
+    banks = max(1, round(rate * draft.cycle / (LINE * draft.count("l2.lines_per_cycle"))))
+    draft.put("l2.banks", banks, f"measured {draft.named('l2_bandwidth')}: lines of {LINE} bytes a cycle")
 
 
 def _derive_lone_lines(draft: Draft) -> None:
@@ -254,5 +263,16 @@ _VALUES = [
     Value("tlb_page_size", "B", "memory", "chase", _PAGE, reach.PAGE_MODEL, reach.page),
     Value("line_size", "B", "memory", "chase", _BROUGHT, line_size.MODEL, line_size.line_size),
     *map(_random, _LINES),
+    Value(
+        "l2_bandwidth",
+        "B/s",
+        "memory",
+        "random_lines",
+        _WITHIN,
+        plain.WITHIN,
+        plain.bandwidth_within,
+        {"line": 128},
+        told="l2_bytes",
+    ),
 ]
 PROBE = Probe("memory", _SERIES, _VALUES, _draw, {Stage.MEMORY: _derive})
