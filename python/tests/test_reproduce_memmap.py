@@ -84,6 +84,14 @@ def test_graphs_in_parts_are_touched_sparsely(found):
     assert rows[0]["model"] == pytest.approx(1 / speeds[0])
 
 
+def test_what_exceeds_memory_runs_in_strips_or_from_the_host(found):
+    [row] = found.oversubscribed.to_dicts()
+    assert row["application"] == "FIR", "a search has no strips"
+    assert row["strips_launches"] > row["launches"] == 1
+    assert row["optimum"] >= max(row[name] for name in ("managed", "model") if row[name] is not None)
+    assert "m" in row["placements"], "all on the device does not fit"
+
+
 def test_every_share_and_degree_is_drawn_once():
     assert len({(graph.reached, graph.degree) for graph in graphs.DRAWN}) == len(graphs.DRAWN) == 20
     assert {graph.parts == 1 for graph in graphs.DRAWN[:2]} == {True, False}

@@ -16,8 +16,9 @@ from octavo_studies.memmap import study
 from octavo_studies.memmap.applications import APPLICATIONS
 from octavo_studies.memmap.graphs import DRAWN
 from octavo_studies.memmap.intervals import NAMES
-from octavo_studies.memmap.remarks import BY_APPLICATION, REMARKS, ROOFLINE, STRUCTURES
-from octavo_studies.memmap.systems import DEVICE, MODEL, OPTIMUM, SYSTEMS
+from octavo_studies.memmap.oversubscribed import SHARE
+from octavo_studies.memmap.remarks import BY_APPLICATION, OVERSUBSCRIBED, REMARKS, ROOFLINE, STRUCTURES
+from octavo_studies.memmap.systems import DEVICE, MANAGED, MODEL, OPTIMUM, SYSTEMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,8 @@ def memmap(
         study.Study(asked.output, asked.overrides(None), chosen, node, scale, graphs or few, files, **asked.how)
     )
     frames = {BY_APPLICATION: found.systems, STRUCTURES: found.structures, ROOFLINE: found.roofline}
+    if found.oversubscribed.height:
+        frames[OVERSUBSCRIBED] = found.oversubscribed
     judged = REMARKS.save(found.root, frames)
     return Answer(found.root, {**found.to_dict(), "remarks": judged}, [*_shown(found), *REMARKS.shown(judged)])
 
@@ -95,7 +98,7 @@ def _shown(found: Found) -> Iterator[Table | str]:
     rows.append(["mean", "", "", "", *(f"{value:.2f}" for value in found.means.values()), "", ""])
     columns = ["", "pattern", "placements", "time on the device", *SYSTEMS, "regret", "slowest / fastest"]
     yield Table("Speed over all on the device", columns, rows)
-    yield from (table for table in (_intervals(found), _graphs(found)) if table.rows)
+    yield from (table for table in (_intervals(found), _graphs(found), _oversubscribed(found)) if table.rows)
     yield _structures(found)
     share = (found.roofline["reached"] / found.roofline["ceiling"]).to_numpy()
     yield f"Roofline: {found.roofline.height} kernels reach {share.min():.0%} to {share.max():.0%} of their ceilings"
@@ -122,6 +125,22 @@ def _graphs(found: Found) -> Table:
         for row in found.graphs.to_dicts()
     ]
     return Table("Graphs, means over the programs", ["", "degree", "least σ", MODEL, OPTIMUM], rows)
+
+
+def _oversubscribed(found: Found) -> Table:
+    """Programs in strips, and what they gain if some of their structures lie on the host."""
+    rows = [
+        [
+            row["application"],
+            f"{row['strips_ms']:.3f} ms",
+            *("too large" if row[name] is None else f"{row[name]:.2f}" for name in (MANAGED, MODEL, OPTIMUM)),
+            row["placements"],
+            f"{row['strips_launches']} → {row['launches']}",
+        ]
+        for row in found.oversubscribed.to_dicts()
+    ]
+    columns = ["", "in strips", MANAGED, MODEL, OPTIMUM, "placements", "launches"]
+    return Table(f"Memory for {SHARE} % of the footprint: speed over all on the device, in strips", columns, rows)
 
 
 def _structures(found: Found) -> Table:

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from octavo.scenarios.about import About
     from octavo_studies.memmap.tables import Tables
 
-FILES = (*SAVED, *(f"{name}.parquet" for name in ("structures", "intervals", "graphs", "roofline", "costs")))
+_TABLES = ("structures", "intervals", "graphs", "oversubscribed", "roofline", "costs")
+FILES = (*SAVED, *(f"{name}.parquet" for name in _TABLES))
 """Tables and the report."""
 
 
 def of(
     root: Path,
     of_cases: Tables,
-    roofline: pl.DataFrame,
-    costs: pl.DataFrame,
+    beside: Mapping[str, pl.DataFrame],
     ran: Sequence[RunResult],
 ) -> Found:
     """What was found, in tables.
@@ -50,21 +50,21 @@ def of(
       model's and the optimum's speed-ups, geometric means over the programs;
     - `structures`, one row for each application, input and data structure: placements, σ and ρ estimated and
       measured, faults;
+    - `oversubscribed`, one row for each of some applications that exceed memory, as its module says;
     - `roofline`, one row for each kernel of the roofline: operations a second that it reaches, and its ceiling;
     - `costs`, one row for each application and input: seconds of processor time that the model takes on this machine.
     """
     table = of_cases.systems
     means = {name: geometric(table[name]) for name in systems.SYSTEMS}
-    shown = {name: getattr(of_cases, name) for name in ("structures", "intervals", "graphs")} | {"roofline": roofline}
+    files = {name: beside[name] if name in beside else getattr(of_cases, name) for name in _TABLES}
     document = {
         "compared": _compared(means, table),
         "means": means,
         "systems": table,
-        **shown,
+        **{name: files[name] for name in _TABLES if name != "costs"},
         "sizes": sizes(ran),
         "nodes": unsourced_values.documents(unsourced_values.by_node(ran)),
     }
-    files = {**shown, "costs": costs}
     return Found(root, "Host or device for each data structure", of_cases.points, document, files)
 
 

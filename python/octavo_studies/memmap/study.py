@@ -20,7 +20,7 @@ from octavo.runs.slugs import slug
 from octavo.scenarios import conflicts
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 from octavo_studies import engine
-from octavo_studies.memmap import findings, intervals, kernels, tables
+from octavo_studies.memmap import findings, intervals, kernels, oversubscribed, tables
 from octavo_studies.memmap.applications import APPLICATIONS
 from octavo_studies.memmap.graphs import DRAWN, Read
 from octavo_studies.memmap.systems import ADVISED, PLACEMENTS, hints
@@ -139,8 +139,10 @@ def reproduce(study: Study) -> Found:
     with experiment_folder(root, key, force=study.force, draws=True, writes=findings.FILES):
         cases = [_case(study, root, name, seed, scenario) for (name, seed), scenario in scenarios.items()]
         roofline = kernels.run(study, next(iter(scenarios.values())), root)
+        cramped = oversubscribed.run(study, scenarios, root)
         ran = [case.managed for case in cases]
-        what = findings.of(root, tables.of(cases, study.inputs), roofline, tables.costs(cases), ran)
+        beside = {"oversubscribed": cramped, "roofline": roofline, "costs": tables.costs(cases)}
+        what = findings.of(root, tables.of(cases, study.inputs), beside, ran)
         findings.save(what, key, unsourced_values.by_node(ran))
     return what
 
