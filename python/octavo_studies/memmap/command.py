@@ -15,7 +15,7 @@ from octavo_studies.engine import Answer, Asked, Command, Found, Table, beside
 from octavo_studies.memmap import study
 from octavo_studies.memmap.applications import APPLICATIONS
 from octavo_studies.memmap.graphs import DRAWN
-from octavo_studies.memmap.intervals import NAMES
+from octavo_studies.memmap.intervals import NAMES, PARTS
 from octavo_studies.memmap.oversubscribed import SHARE
 from octavo_studies.memmap.remarks import BY_APPLICATION, OVERSUBSCRIBED, REMARKS, ROOFLINE, STRUCTURES
 from octavo_studies.memmap.systems import DEVICE, MANAGED, MODEL, OPTIMUM, SYSTEMS
@@ -121,10 +121,14 @@ def _intervals(found: Found) -> Table:
 
 def _graphs(found: Found) -> Table:
     rows = [
-        [row["graph"], str(row["degree"] or ""), *(f"{row[name]:.2f}" for name in ("least_sigma", MODEL, OPTIMUM))]
+        [
+            row["graph"],
+            str(row["degree"] or ""),
+            *(f"{row[name]:.2f}" for name in ("least_sigma", MODEL, OPTIMUM, "optimum_moved")),
+        ]
         for row in found.graphs.to_dicts()
     ]
-    return Table("Graphs, means over the programs", ["", "degree", "least σ", MODEL, OPTIMUM], rows)
+    return Table("Graphs, means over the programs", ["", "degree", "least σ", MODEL, OPTIMUM, PARTS["moved"]], rows)
 
 
 def _oversubscribed(found: Found) -> Table:

@@ -47,7 +47,7 @@ def of(
     - `intervals`, one row for each application and system, means over its inputs: milliseconds of `allocation`,
       `copies`, `kernels`, `host`, and of the `whole`;
     - `graphs`, one row for each graph that programs ran on: what it is, the least σ of a data structure, and the
-      model's and the optimum's speed-ups, geometric means over the programs;
+      model's and the optimum's speed-ups, geometric means over the programs; `optimum_moved` as above;
     - `structures`, one row for each application, input and data structure: placements, σ and ρ estimated and
       measured, faults;
     - `oversubscribed`, one row for each of some applications that exceed memory, as its module says;

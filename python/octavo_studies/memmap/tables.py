@@ -179,6 +179,7 @@ def _graphs(cases: Sequence[Case], inputs: Sequence[Graph]) -> pl.DataFrame:
         if on:
             sparsest = min(row["sigma"] for case in on for row in _structures(case))
             found = {system: geometric(case.speed(case.placements[system]) for case in on) for system in _COMPARED}
+            found["optimum_moved"] = geometric(_speeds(case)["optimum_moved"] for case in on)
             rows.append({"seed": seed, "graph": graph.label, "degree": graph.degree, "least_sigma": sparsest, **found})
     return pl.DataFrame(rows)
 
