@@ -76,7 +76,7 @@ def observed(
 
 
 def _copies(rows: pl.DataFrame, faults: float, system: System) -> dict[str, float]:
-    """From a buffer's events: copies by prefetcher and by faults, stale faults, and bytes that came back, also by eviction.
+    """From a buffer's events: copies by prefetcher and by faults, stale faults, bytes that came back, also by eviction.
 
     A page that the device touches first is placed. Pages placed beside it count as its faults, too, so the number of
     stale faults is a lower bound.
