@@ -33,7 +33,7 @@ def test_the_penalty_is_the_equations(h100):
     system = h100.system
     found = model.penalty(system, SIXTEEN)
     assert found.volume == PAGE * 16
-    beside = 8 * system.unmap
+    beside = 8 * system.fault_unmap
     group = system.fault_wait + system.fault_group + system.fault_block
     assert found.faults == pytest.approx(8 / 4 * group + 8 * system.fault + beside)
     assert found.copy == pytest.approx(PAGE * 16 / system.copy + system.copy_call)

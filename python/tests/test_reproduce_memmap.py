@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from math import prod
+from pathlib import Path
 
 import polars as pl
 import pytest
 from conftest import refused
 
+from octavo import api
 from octavo.advice import programs
 from octavo.advice import systems as constants
 from octavo.errors import ScenarioError
-from octavo_studies.memmap import systems
+from octavo_studies.memmap import graphs, intervals, systems
 from octavo_studies.memmap.applications import APPLICATIONS
 from octavo_studies.memmap.study import Study, reproduce
 from octavo_studies.memmap.tables import geometric
@@ -52,7 +54,57 @@ def test_speeds_are_geometric_means_over_the_graphs(found):
         assert row["optimum"] >= max(row[name] for name in ("device", "managed", "model")), "none is faster than it"
         assert row["model_over_optimum"] == pytest.approx(row["optimum"] / row["model"])
         assert row["spread"] >= row["optimum"]
+        for part in intervals.PARTS:
+            assert row[f"optimum_{part}"] >= max(row[f"model_{part}"], 1)
     assert found.means["model"] == pytest.approx((rows["FIR"]["model"] * rows["BFS"]["model"]) ** 0.5)
+
+
+def test_intervals_are_the_whole_of_every_placement(found):
+    points, names = found.points, intervals.NAMES
+    assert points.select(pl.sum_horizontal(*names)).to_series().to_list() == pytest.approx(points["seconds"].to_list())
+    assert (points.select(pl.min_horizontal(*names)).to_series() >= 0).all()
+    rows = {(row["application"], row["system"]): row for row in found.intervals.to_dicts()}
+    on_device = points.filter(application="FIR", placements="dddd").row(0, named=True)
+    for name in names:
+        assert rows["FIR", systems.DEVICE][name] == pytest.approx(on_device[name] * 1e3)
+        assert rows["BFS", systems.MANAGED][name] >= 0
+    assert rows["FIR", systems.MANAGED]["copies"] == 0 < on_device["copies"]
+    assert all(row["whole"] == pytest.approx(sum(row[name] for name in names)) for row in rows.values())
+
+
+def test_graphs_in_parts_are_touched_sparsely(found):
+    rows = found.graphs.to_dicts()
+    assert [row["seed"] for row in rows] == [0, 1]
+    for row, graph in zip(rows, graphs.DRAWN, strict=False):
+        assert (row["graph"], row["degree"]) == (graph.label, graph.degree)
+        assert row["least_sigma"] < 1 or graph.parts == 1
+    bfs = found.structures.filter(application="BFS", structure="neighbours").to_dicts()
+    assert bfs[0]["used"] == pytest.approx(graphs.DRAWN[0].reached, abs=0.05)
+    speeds = found.points.filter(application="BFS", seed=0, is_advice=True)["relative"].to_list()
+    assert rows[0]["model"] == pytest.approx(1 / speeds[0])
+
+
+def test_what_exceeds_memory_runs_in_strips_or_from_the_host(found):
+    [row] = found.oversubscribed.to_dicts()
+    assert row["application"] == "FIR", "a search has no strips"
+    assert row["strips_launches"] > row["launches"] == 1
+    assert row["optimum"] >= max(row[name] for name in ("managed", "model") if row[name] is not None)
+    assert "m" in row["placements"], "all on the device does not fit"
+
+
+def test_every_share_and_degree_is_drawn_once():
+    assert len({(graph.reached, graph.degree) for graph in graphs.DRAWN}) == len(graphs.DRAWN) == 20
+    assert {graph.parts == 1 for graph in graphs.DRAWN[:2]} == {True, False}
+
+
+def test_a_file_is_a_graph(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("ring.txt").write_text("".join(f"{vertex} {(vertex + 1) % 50}\n" for vertex in range(50)))
+    study = Study(applications=("BFS", "FIR"), files=(Path("ring.txt"),))
+    scenarios = study.scenarios()
+    assert list(scenarios) == [("BFS", 0), ("FIR", 0)]
+    buffers = {each["name"]: each["bytes"] for each in api.inspect_workload(scenarios["BFS", 0])["buffers"]}
+    assert buffers["levels"] == 50 * 4
 
 
 def test_structures_have_what_is_estimated_beside_what_is_measured(found):
@@ -124,6 +176,8 @@ def test_a_geometric_mean():
     ("study", "code", "key"),
     [
         ({"applications": ("XYZ",)}, "unknown-name", "application"),
+        ({"graphs": 21}, "unexpected-value", "graphs"),
+        ({"overrides": ("workload.graph=mine.mtx",)}, "already-set", "workload.graph"),
         ({"overrides": ("workload.scale=2",)}, "already-set", "workload.scale"),
         ({"overrides": ("program.kind=pinned",)}, "already-set", "program.kind"),
         ({"overrides": ("workload=fft",)}, "already-set", "workload"),

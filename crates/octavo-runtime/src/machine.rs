@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::abi::{BAD_FILE, INTERNAL, NO_FILE, Status};
 
 /// The format that is read; `python/octavo/advice/systems.py` writes it.
-const FORMAT: u64 = 4;
+const FORMAT: u64 = 5;
 /// Bytes that no file of constants reaches, so that none is read without end; our choice.
 const MOST_BYTES: u64 = 1 << 20;
 /// The constants of the preset `cuda-sm90`, the default machine of `octavo advise`, too.

@@ -39,7 +39,15 @@ const REST: usize = 64 << 10;
 
 /// Most bytes while the program is built, and bytes that it keeps.
 fn built(vertices: u64, edges: u64) -> (usize, usize) {
-    let graph = DrawnGraph { vertices, edges, directed: true, quadrants: [0.57, 0.19, 0.19], shuffled: true };
+    let graph = DrawnGraph {
+        vertices,
+        edges,
+        directed: true,
+        quadrants: [0.57, 0.19, 0.19],
+        shuffled: true,
+        parts: 1,
+        largest: None,
+    };
     let options = PageRankOptions { graph: GraphChoice::Drawn(graph), rounds: 2, ..PageRankOptions::default() };
     let drawn = options.graph.edges(&Size { scale: 1.0, seed: 1 }).expect("a graph");
     let before = USED.load(Ordering::Relaxed);

@@ -76,14 +76,14 @@ def observed(
 
 
 def _copies(rows: pl.DataFrame, faults: float, system: System) -> dict[str, float]:
-    """From a buffer's events: copies by prefetcher and by faults, stale faults, and bytes that came back.
+    """From a buffer's events: copies by prefetcher and by faults, stale faults, bytes that came back, also by eviction.
 
     A page that the device touches first is placed. Pages placed beside it count as its faults, too, so the number of
     stale faults is a lower bound.
     """
     there = rows.filter(pl.col("to") > 0)
     moves = there.filter(pl.col("kind").is_in(["migration", "placed"]))
-    back = rows.filter((pl.col("to") == 0) & pl.col("kind").is_in(["migration", "prefetch"]))
+    back = rows.filter((pl.col("to") == 0) & pl.col("kind").is_in(["migration", "prefetch", "eviction"]))
     return {
         "prefetches": float(there.filter(pl.col("kind") == "prefetch").height),
         "stale_faults": max(faults - float(moves["pages"].sum()), 0.0),

@@ -86,6 +86,8 @@ class System:
     """Each fault of a group whose page has come meanwhile."""
     prefetch: float
     """A copy by the driver's prefetcher, besides the fault's copy and without its bytes."""
+    fault_unmap: float
+    """Giving up a page on the host that moves to the device."""
     most_faults: int
     """Most faults of a group."""
     host_fault: float
@@ -134,6 +136,7 @@ class System:
                 "made": _time(self.made),
                 "stale": _time(self.fault_stale),
                 "prefetch": _time(self.prefetch),
+                "unmap": _time(self.fault_unmap),
                 "most": self.most_faults,
                 "host": _time(self.host_fault),
             },

@@ -38,7 +38,6 @@ _ANY_WORKLOAD = "vectoradd"
 _MEASURED = {
     "peak": ("roofline_peak",),
     "device": ("roofline_bandwidth_device", "stream_bandwidth_triad"),
-    "on_demand": ("managed_touch_bandwidth",),
     "copy": ("copy_bandwidth_h2d_pageable", "copy_bandwidth_h2d_pinned"),
     "copy_back": ("copy_bandwidth_d2h_pageable", "copy_bandwidth_d2h_pinned"),
     "by_lines": ("zero_copy_bandwidth_read_sequential",),
@@ -139,7 +138,7 @@ def from_scenario(
     return SystemConstants(name, system, origins, int(node["gpus"]), about(values), measured or {})
 
 
-FORMAT = 4
+FORMAT = 5
 """Version of the file; `crates/octavo-runtime/src/machine.rs` reads it."""
 
 
@@ -247,6 +246,7 @@ _WHERE = {
     "made": "node.driver.service, a page's steps: node.host_link.latency, node.dram.latency, node.driver.entry_write",
     "fault_stale": "node.driver.service",
     "prefetch": "node.copy_engines",
+    "fault_unmap": "node.driver.unmap_page",
     "most_faults": "node.driver.service",
     "host_fault": "node.host.costs: minor_fault, driver_fault, unmap_page; node.host_link.latency both ways, "
     "node.copy_engines",
@@ -305,6 +305,7 @@ class _System:
             made=service["fault"] + self.hop() + self.written(),
             fault_stale=service["fault"],
             prefetch=self.command(),
+            fault_unmap=self.given_up(),
             most_faults=round(service["most"]),
             host_fault=self.time(costs["minor_fault"])
             + self.time(costs["driver_fault"])
@@ -353,8 +354,11 @@ class _System:
     def moved(self) -> float:
         """A page from the host, besides its bytes: unmapped there, copied over the link, written and mapped."""
         read = self.command() + 2 * self.hop() + self.time(self.node["host"]["memory_latency"])
-        unmapped = self.node["driver"].get("unmap_page") or self.node["host"]["costs"]["unmap_page"]
-        return self.time(unmapped) + read + self.written()
+        return self.given_up() + read + self.written()
+
+    def given_up(self) -> float:
+        """The driver takes a page from the host's page table."""
+        return self.time(self.node["driver"].get("unmap_page") or self.node["host"]["costs"]["unmap_page"])
 
     def command(self, way: str = "to_gpu") -> float:
         """Time of a copy of pages beyond its bytes and its way over the link."""

@@ -13,11 +13,12 @@ class Application:
     pattern: str
     """The study's design pattern."""
     scale: float
-    """Of the workload, at scale 1 of the study; chosen such that footprints are 30 to 100 MB."""
+    """Of the workload, at scale 1 of the study; chosen such that footprints are 30 to 100 MB. Graphs have
+    sizes of their own."""
     differs: str = ""
     """How our program differs from the study's."""
     on_graphs: bool = False
-    """Whether its input is a graph that is drawn: results are averages over several."""
+    """Whether its input is a graph: results are averages over several."""
 
 
 APPLICATIONS = {
@@ -31,9 +32,9 @@ APPLICATIONS = {
     "GA": Application("alignment", "GPCC", 1.0, "host and GPU in turns"),
     "BST": Application("bst", "CGP", 1.0, "host and GPU in turns"),
     "EP": Application("evolution", "CGP", 1.0, "host and GPU in turns"),
-    "PR": Application("pagerank", "C2GI", 1 / 64, on_graphs=True),
-    "BFS": Application("bfs-balanced", "C&GI", 1 / 64, "all levels on the GPU", on_graphs=True),
-    "SSSP": Application("sssp", "C&GI", 1 / 64, "all rounds on the GPU", on_graphs=True),
-    "MST": Application("mst", "C&GI", 1 / 64, "all rounds on the GPU", on_graphs=True),
+    "PR": Application("pagerank", "C2GI", 1.0, on_graphs=True),
+    "BFS": Application("bfs-balanced", "C&GI", 1.0, "all levels on the GPU", on_graphs=True),
+    "SSSP": Application("sssp", "C&GI", 1.0, "all rounds on the GPU", on_graphs=True),
+    "MST": Application("mst", "C&GI", 1.0, "all rounds on the GPU", on_graphs=True),
 }
 """All fourteen of the publication."""

@@ -9,7 +9,7 @@ from octavo.runs.comparison import SAVED
 from octavo.runs.sizes import sizes
 from octavo.scenarios.about import brief
 from octavo_studies.engine import Found, compared
-from octavo_studies.memmap import systems
+from octavo_studies.memmap import intervals, systems
 from octavo_studies.memmap.tables import geometric
 from octavo_studies.publications import published
 
@@ -21,43 +21,51 @@ if TYPE_CHECKING:
 
     from octavo.runs.result import RunResult
     from octavo.scenarios.about import About
+    from octavo_studies.memmap.tables import Tables
 
-FILES = (*SAVED, "structures.parquet", "roofline.parquet", "costs.parquet")
+_TABLES = ("structures", "intervals", "graphs", "oversubscribed", "roofline", "costs")
+FILES = (*SAVED, *(f"{name}.parquet" for name in _TABLES))
 """Tables and the report."""
 
 
 def of(
     root: Path,
-    of_cases: tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame],
-    roofline: pl.DataFrame,
-    costs: pl.DataFrame,
+    of_cases: Tables,
+    beside: Mapping[str, pl.DataFrame],
     ran: Sequence[RunResult],
 ) -> Found:
     """What was found, in tables.
 
     - `points`, one row for each application, input and placement (`placements`: a letter a buffer, d or m): `seconds`,
-      `relative` to all on the device, `regret` over the fastest, `is_advice`;
+      of these `allocation`, `copies`, `kernels` and `host`, `relative` to all on the device, `regret` over the fastest,
+      `is_advice`;
     - `systems`, one row for each application, geometric means over its inputs: speed-ups over all on the device under
-      each of `SYSTEMS`; `spread`, the slowest placement over the fastest; `model_over_optimum`, 1 plus the model's
-      regret; and `means`, geometric means over applications, by system;
+      each of `SYSTEMS`; `model_used` and `optimum_used` of all but allocation, `model_moved` and `optimum_moved` of
+      copies and kernels alone, the optimum being the fastest by that part; `spread`, the slowest placement over the
+      fastest; `model_over_optimum`, 1 plus the model's regret; and `means`, geometric means over applications, by
+      system;
+    - `intervals`, one row for each application and system, means over its inputs: milliseconds of `allocation`,
+      `copies`, `kernels`, `host`, and of the `whole`;
+    - `graphs`, one row for each graph that programs ran on: what it is, the least σ of a data structure, and the
+      model's and the optimum's speed-ups, geometric means over the programs; `optimum_moved` as above;
     - `structures`, one row for each application, input and data structure: placements, σ and ρ estimated and
       measured, faults;
+    - `oversubscribed`, one row for each of some applications that exceed memory, as its module says;
     - `roofline`, one row for each kernel of the roofline: operations a second that it reaches, and its ceiling;
     - `costs`, one row for each application and input: seconds of processor time that the model takes on this machine.
     """
-    points, table, structures = of_cases
+    table = of_cases.systems
     means = {name: geometric(table[name]) for name in systems.SYSTEMS}
-    files = {"structures": structures, "roofline": roofline, "costs": costs}
+    files = {name: beside[name] if name in beside else getattr(of_cases, name) for name in _TABLES}
     document = {
         "compared": _compared(means, table),
         "means": means,
         "systems": table,
-        "structures": structures,
-        "roofline": roofline,
+        **{name: files[name] for name in _TABLES if name != "costs"},
         "sizes": sizes(ran),
         "nodes": unsourced_values.documents(unsourced_values.by_node(ran)),
     }
-    return Found(root, "Host or device for each data structure", points, document, files)
+    return Found(root, "Host or device for each data structure", of_cases.points, document, files)
 
 
 def _compared(means: Mapping[str, float], table: pl.DataFrame) -> list[dict[str, Any]]:
@@ -68,6 +76,11 @@ def _compared(means: Mapping[str, float], table: pl.DataFrame) -> list[dict[str,
         compared("largest speed-up of the model", table[model].max(), reported["largest_speedup"]),
         compared("average speed-up of the optimum", means[optimum], None),
         compared("largest speed-up of the optimum", table[optimum].max(), None),
+        *(
+            compared(f"average speed-up of the {system}, {words}", geometric(table[f"{system}_{part}"]), None)
+            for part, words in intervals.PARTS.items()
+            for system in (model, optimum)
+        ),
     ]
 
 

@@ -10,7 +10,7 @@ from octavo_studies.memmap import systems
 from octavo_studies.memmap.tables import geometric
 from octavo_studies.publications import published
 
-BY_APPLICATION, STRUCTURES, ROOFLINE = "systems", "structures", "roofline"
+BY_APPLICATION, STRUCTURES, ROOFLINE, OVERSUBSCRIBED = "systems", "structures", "roofline", "oversubscribed"
 _SPARSE, _AROUND, _CLOSE = 0.5, 0.15, 1.05
 
 
@@ -65,9 +65,23 @@ def _near_the_optimum(table: pl.DataFrame) -> Judged:
     return Judged(verdict(holds), f"the model gains {model - 1:.0%}, the optimum {best - 1:.0%}")
 
 
+def _fewer_strips(cramped: pl.DataFrame) -> Judged:
+    fewer = cramped.filter(pl.col("launches") < pl.col("strips_launches")).height
+    return Judged(verdict([2 * fewer > cramped.height]), f"fewer launches in {fewer} of {cramped.height} programs")
+
+
+def _launches_matter(cramped: pl.DataFrame) -> Judged:
+    faster = cramped.filter(pl.col("optimum") > 1)
+    gains = dict(zip(cramped["application"], cramped["optimum"], strict=True))
+    holds = HOLDS if faster.height == cramped.height else IN_PART if faster.height else NO
+    return Judged(holds, f"speed of the fastest placement over strips: {listed(gains, '.2f')}")
+
+
 REMARKS = Remarks(
     "memmap",
     {
+        "MM9": Judge((OVERSUBSCRIBED,), _fewer_strips),
+        "MM10": Judge((OVERSUBSCRIBED,), _launches_matter),
         "MM19": Judge((STRUCTURES,), _host_rarely_chosen),
         "MM25": Judge((BY_APPLICATION, STRUCTURES), _small_buffers),
         "MM32": Judge((ROOFLINE,), _below_ceilings),
@@ -79,6 +93,7 @@ REMARKS = Remarks(
     {
         BY_APPLICATION: ("application", systems.MODEL, systems.OPTIMUM, "spread"),
         STRUCTURES: ("application", "seed", "bytes", "model", "optimum", "sigma_estimated", "sigma", "rho"),
+        OVERSUBSCRIBED: ("application", "strips_launches", "launches", "optimum"),
         ROOFLINE: ("placement", "alpha", "reached", "ceiling"),
     },
 )

@@ -20,22 +20,19 @@ from octavo.runs.slugs import slug
 from octavo.scenarios import conflicts
 from octavo.scenarios.scenario import Recipe, Scenario, digest
 from octavo_studies import engine
-from octavo_studies.memmap import findings, kernels, tables
+from octavo_studies.memmap import findings, intervals, kernels, oversubscribed, tables
 from octavo_studies.memmap.applications import APPLICATIONS
+from octavo_studies.memmap.graphs import DRAWN, Read
 from octavo_studies.memmap.systems import ADVISED, PLACEMENTS, hints
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from octavo_studies.engine import Found
+    from octavo_studies.memmap.graphs import Graph
     from octavo_studies.memmap.tables import Case
 
 NODE = "power8-p100"
-GRAPHS = 20
-"""Drawn graphs of each graph program, as published."""
-OF_NODE = ("memory.page_size=4KiB", "node.driver.release=595.45")
-"""What the tables of docs/studies-one-gpu.md were made with on the publication's node: the size of pages for which it
-counts faults, where Linux has 64 KiB on POWER8, and a release's mechanisms. Other nodes have their own."""
 REDUCED_SCALE = 1 / 16
 REDUCED_GRAPHS = 2
 
@@ -43,6 +40,7 @@ REDUCED_GRAPHS = 2
 _OWN = {
     "workload.name": "--application",
     "workload.scale": "--scale",
+    "workload.graph": "--graph",
     "workload.seed": "--graphs",
     "seed": "--graphs",
     "program": "",
@@ -65,8 +63,10 @@ class Study(engine.Study):
     node: str = NODE
     scale: float = 1.0
     """Over the applications' own scales."""
-    graphs: int = GRAPHS
+    graphs: int = len(DRAWN)
     """Of each graph program, with the seeds 0, 1, …"""
+    files: tuple[Path, ...] = ()
+    """Graphs instead of those that are drawn."""
 
     def __post_init__(self) -> None:
         """Refuse what the study does not have.
@@ -83,7 +83,20 @@ class Study(engine.Study):
                 key="application",
                 found=unknown[0],
             )
+        if not self.files and not 1 <= self.graphs <= len(DRAWN):
+            raise ScenarioError(
+                f"graphs: expected 1 to {len(DRAWN)}, found {self.graphs}",
+                "a graph of your own: --graph FILE",
+                code="unexpected-value",
+                key="graphs",
+                found=self.graphs,
+            )
         conflicts.refuse(self.overrides, _OWN)
+
+    @property
+    def inputs(self) -> tuple[Graph, ...]:
+        """The graphs of each graph program, by their seeds."""
+        return tuple(map(Read, self.files)) or DRAWN[: self.graphs]
 
     def scenarios(self) -> dict[tuple[str, int], Scenario]:
         """Every application on every graph, all of it managed.
@@ -95,15 +108,15 @@ class Study(engine.Study):
         return {
             (name, seed): self._scenario(name, seed)
             for name in self.applications
-            for seed in range(self.graphs if APPLICATIONS[name].on_graphs else 1)
+            for seed in range(len(self.inputs) if APPLICATIONS[name].on_graphs else 1)
         }
 
     def _scenario(self, name: str, seed: int) -> Scenario:
         application = APPLICATIONS[name]
         program = (f"workload.name={application.workload}", f"workload.scale={application.scale * self.scale}")
+        graph = (f"workload.graph={self.inputs[seed].option(self.scale)}",) if application.on_graphs else ()
         quiet = (f"workload.seed={seed}", "program.kind=managed", "record.events=false", "record.interval=0ns")
-        own = OF_NODE if self.node == NODE else ()
-        named = (f"node.preset={self.node}", *own, *program, *quiet)
+        named = (f"node.preset={self.node}", *program, *graph, *quiet)
         recipe = Recipe("", "arguments", (*named, *self.overrides))
         links = recipe.resolve().values["node"].get("links")
         return recipe.with_overrides(("node.gpus=1", *(("node.links=[]",) if links else ()))).resolve()
@@ -126,8 +139,10 @@ def reproduce(study: Study) -> Found:
     with experiment_folder(root, key, force=study.force, draws=True, writes=findings.FILES):
         cases = [_case(study, root, name, seed, scenario) for (name, seed), scenario in scenarios.items()]
         roofline = kernels.run(study, next(iter(scenarios.values())), root)
+        cramped = oversubscribed.run(study, scenarios, root)
         ran = [case.managed for case in cases]
-        what = findings.of(root, tables.of(cases), roofline, tables.costs(cases), ran)
+        beside = {"oversubscribed": cramped, "roofline": roofline, "costs": tables.costs(cases)}
+        what = findings.of(root, tables.of(cases, study.inputs), beside, ran)
         findings.save(what, key, unsourced_values.by_node(ran))
     return what
 
@@ -147,4 +162,5 @@ def _case(study: Study, root: Path, name: str, seed: int, scenario: Scenario) ->
     hinted = Recipe(managed.toml, "scenario", tuple(hints(estimated, stored))).resolve()
     point = Point(f"{name} {ADVISED}", hinted, inside(root, RUNS, f"{slug(name)}-{seed}-{ADVISED}"))
     (run,) = execute([point], **study.how)
-    return tables.Case(name, seed, advice, estimated, run.seconds, RunResult.load(folder / "managed"), cost)
+    spent = intervals.by_placement(folder / RUNS)
+    return tables.Case(name, seed, advice, estimated, run.seconds, RunResult.load(folder / "managed"), cost, spent)

@@ -20,7 +20,7 @@ mod system;
 use octavo_units::Bytes;
 use serde::Serialize;
 
-pub use readings::{Copying, Extent, Faults, FirstTouch, Latency, Operations, Prefetching, Readings};
+pub use readings::{Copying, Extent, Faults, FirstTouch, Hiding, Latency, Operations, Prefetching, Readings};
 pub use structure::{Ahead, FaultGroups, HostPlacement, Returns, Structure, Toucher};
 pub use system::{AllocationCosts, Back, CallCosts, FaultCosts, System};
 
@@ -83,7 +83,8 @@ impl Penalty {
         let volume = volume(structure, host);
         let latency = latency(system, structure, host, readings)?;
         let concurrency = concurrency(system, structure, readings);
-        let hides = if on_demand { (concurrency / lines_in_flight(system, structure)?).min(1.0) } else { 0.0 };
+        let may_hide = on_demand && readings.hiding == Hiding::Concurrency;
+        let hides = if may_hide { (concurrency / lines_in_flight(system, structure)?).min(1.0) } else { 0.0 };
         let hidden = latency * hides;
         let hidden_by_prefetch = if on_demand { hidden_by_prefetch(system, structure, latency, readings) } else { 0.0 };
         let penalties = if on_demand { faults(system, structure, readings) } else { (0.0, 0.0) };
@@ -150,6 +151,7 @@ fn latency(
         Latency::Product => bytes * required.min(interconnect),
         Latency::Alone => bytes / multiprocessors / required.min(interconnect),
         Latency::Shared => bytes / multiprocessors / required.min(interconnect / multiprocessors),
+        Latency::Interconnect => bytes / interconnect,
     })
 }
 
@@ -232,7 +234,7 @@ impl Each {
     /// Its page comes from the host, which gives up each page by itself.
     fn fetched(system: &System) -> Self {
         let alone = system.faults.fault.seconds();
-        Self { alone, neighbour: (system.faults.stale.seconds() + system.calls.unmap.seconds()).min(alone) }
+        Self { alone, neighbour: (system.faults.stale.seconds() + system.faults.unmap.seconds()).min(alone) }
     }
 
     /// Its page is made on the device.
@@ -279,7 +281,7 @@ fn ahead(system: &System, structure: &Structure) -> f64 {
     let pages = bytes.0 as f64 / system.page.0 as f64;
     calls as f64 * system.calls.prefetch.seconds()
         + copies as f64 * copy.seconds()
-        + pages * system.calls.unmap.seconds()
+        + pages * system.faults.unmap.seconds()
 }
 
 /// Seconds for what the driver's prefetcher brings from the host: its copies, and taking each page from the host's page
@@ -291,7 +293,7 @@ fn brought(system: &System, structure: &Structure, readings: &Readings) -> f64 {
     let volume = volume(structure, HostPlacement::OnDemand);
     let prefetched = (structure.prefetched_pages as f64).min(volume / system.page.0 as f64);
     let pages = prefetched * crossing(structure, readings) / volume;
-    structure.prefetches as f64 * system.faults.prefetch.seconds() + pages * system.calls.unmap.seconds()
+    structure.prefetches as f64 * system.faults.prefetch.seconds() + pages * system.faults.unmap.seconds()
 }
 
 /// Seconds of the copies of device placement.

@@ -13,6 +13,8 @@ pub struct Readings {
     pub latency: Latency,
     /// The operations that a warp has while it waits, in the concurrency C.
     pub operations: Operations,
+    /// What concurrency hides.
+    pub hiding: Hiding,
     /// Reading of the copy cost.
     pub copy: Copying,
     /// Reading of the fault concurrency in the fault penalty.
@@ -33,9 +35,12 @@ pub enum Latency {
     Product,
     /// `V / SMs / min(βʳ, βᵉ_C)`: seconds, but every multiprocessor has all of the interconnect.
     Alone,
-    /// `V / SMs / min(βʳ, βᵉ_C / SMs)`: seconds, and they share it.
-    #[default]
+    /// `V / SMs / min(βʳ, βᵉ_C / SMs)`: seconds, and they share it; but where they ask for less than the interconnect
+    /// gives, this is the time of the kernel, which it takes with its data on the device, too.
     Shared,
+    /// `V / βᵉ_C`: the time of the bytes on the interconnect.
+    #[default]
+    Interconnect,
 }
 
 /// The operations of a warp between two of its loads.
@@ -47,6 +52,18 @@ pub enum Operations {
     /// `⌊4 B × α⌋`: instructions of a warp for each of its loads, if every lane loads a word of four bytes.
     #[default]
     Words,
+}
+
+/// What the concurrency C hides of pages that come on demand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hiding {
+    /// As printed: the share of L that `C / l` is, though L is the time of bytes on the interconnect, which warps that
+    /// wait for these bytes do not shorten.
+    Concurrency,
+    /// Nothing: all of L is exposed.
+    #[default]
+    Nothing,
 }
 
 /// The time of the bulk copy.
@@ -109,6 +126,7 @@ impl Readings {
     pub const PUBLISHED: Self = Self {
         latency: Latency::Product,
         operations: Operations::Lanes,
+        hiding: Hiding::Concurrency,
         copy: Copying::Product,
         faults: Faults::Subtracted,
         prefetch: Prefetching::Latency,
@@ -117,8 +135,9 @@ impl Readings {
     };
     /// Everything in seconds, each thing once. The default.
     pub const SOUND: Self = Self {
-        latency: Latency::Shared,
+        latency: Latency::Interconnect,
         operations: Operations::Words,
+        hiding: Hiding::Nothing,
         copy: Copying::Quotient,
         faults: Faults::Divided,
         prefetch: Prefetching::Faults,

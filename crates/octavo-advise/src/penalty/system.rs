@@ -63,6 +63,8 @@ pub struct FaultCosts {
     pub stale: Time,
     /// The cost of a copy that the driver's prefetcher adds, without its bytes.
     pub prefetch: Time,
+    /// What the driver takes to give up a page on the host that moves to the device.
+    pub unmap: Time,
     /// The most faults of a group, at least 1.
     pub most: u64,
     /// The cost of a fault of the host on a page that the device has, without its bytes.

@@ -1,7 +1,7 @@
 //! The penalty term by term, against values calculated by hand.
 
 use octavo_advise::penalty::{
-    Ahead, AllocationCosts, Back, CallCosts, Copying, Extent, FaultCosts, FaultGroups, Faults, FirstTouch,
+    Ahead, AllocationCosts, Back, CallCosts, Copying, Extent, FaultCosts, FaultGroups, Faults, FirstTouch, Hiding,
     HostPlacement, Latency, Operations, Prefetching, Returns, Toucher,
 };
 use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
@@ -35,6 +35,7 @@ fn system() -> System {
             made: Time(700_000),
             stale: Time(400_000),
             prefetch: Time(2_000_000),
+            unmap: Time(250_000),
             most: 256,
             host: Time(500_000),
         },
@@ -104,10 +105,13 @@ fn latency_in_each_reading() {
     let with = |latency| on_demand(&structure(), &Readings { latency, ..Readings::SOUND }).latency.0;
     // A multiprocessor asks for a tenth of 100 GB/s, all of what the interconnect gives.
     close(with(Latency::Shared), volume / 10e9);
+    close(with(Latency::Interconnect), volume / 10e9);
     close(with(Latency::Alone), volume / 10.0 / 10e9);
     close(with(Latency::Product), volume * 10e9);
     let slow = Structure { required: Some(Bandwidth(500_000_000)), ..structure() };
-    close(on_demand(&slow, &Readings::SOUND).latency.0, volume / 10.0 / 0.5e9);
+    let shared = Readings { latency: Latency::Shared, ..Readings::SOUND };
+    close(on_demand(&slow, &shared).latency.0, volume / 10.0 / 0.5e9);
+    close(on_demand(&slow, &Readings::SOUND).latency.0, volume / 10e9);
 }
 
 #[test]
@@ -118,15 +122,23 @@ fn concurrency_in_each_reading() {
 }
 
 #[test]
-fn concurrency_hides_its_share_of_the_lines_in_flight() {
+fn as_printed_concurrency_hides_its_share_of_the_lines_in_flight() {
     // 10 GB/s of lines of 100 B that take 1 us: 100 lines in flight, for which there are 40 warps and operations.
-    let penalty = on_demand(&structure(), &Readings::SOUND);
+    let printed = Readings { hiding: Hiding::Concurrency, ..Readings::SOUND };
+    let penalty = on_demand(&structure(), &printed);
     close(penalty.hidden.0, 0.4 * penalty.latency.0);
     close(penalty.exposed.0, 0.6 * penalty.latency.0);
     let slow = Structure { required: Some(Bandwidth(1_000_000_000)), ..structure() };
-    let penalty = on_demand(&slow, &Readings::SOUND);
+    let penalty = on_demand(&slow, &printed);
     close(penalty.hidden.0, penalty.latency.0);
     close(penalty.exposed.0, 0.0);
+}
+
+#[test]
+fn nothing_hides_the_bytes_on_the_interconnect() {
+    let penalty = on_demand(&structure(), &Readings::SOUND);
+    close(penalty.hidden.0, 0.0);
+    close(penalty.exposed.0, (PAGE * 500) as f64 / 10e9);
 }
 
 #[test]
@@ -134,7 +146,7 @@ fn prefetching_hides_faults_and_as_printed_latency_too() {
     let printed = Readings { prefetch: Prefetching::Latency, ..Readings::SOUND };
     let penalty = on_demand(&structure(), &printed);
     close(penalty.hidden_by_prefetch.0, 0.6 * penalty.latency.0);
-    close(penalty.exposed.0, 0.0);
+    close(penalty.exposed.0, 0.4 * penalty.latency.0);
     close(on_demand(&structure(), &Readings::SOUND).hidden_by_prefetch.0, 0.0);
 }
 

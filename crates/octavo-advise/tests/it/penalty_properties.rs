@@ -1,7 +1,7 @@
 //! Properties of the penalty on every machine and for every structure.
 
 use octavo_advise::penalty::{
-    Ahead, AllocationCosts, Back, CallCosts, FaultCosts, FaultGroups, HostPlacement, Returns, Toucher,
+    Ahead, AllocationCosts, Back, CallCosts, FaultCosts, FaultGroups, Hiding, HostPlacement, Returns, Toucher,
 };
 use octavo_advise::{Intensity, Machine, Occupancy, Penalty, Rate, Readings, Remigration, Sparsity, Structure, System};
 use octavo_units::{Bandwidth, Bytes, Time};
@@ -31,6 +31,7 @@ fn systems() -> impl Strategy<Value = System> {
         made,
         stale: stale.min(fault).min(made),
         prefetch,
+        unmap: Time::ZERO,
         most,
         host,
     });
@@ -62,7 +63,7 @@ fn systems() -> impl Strategy<Value = System> {
         latency: Time(sizes.3.0 + 1),
         page: Bytes(1 << sizes.4),
         // A fault takes its page from the host's page table, too.
-        faults: FaultCosts { fault: Time(faults.fault.0 + calls.unmap.0), ..faults },
+        faults: FaultCosts { fault: Time(faults.fault.0 + calls.unmap.0), unmap: calls.unmap, ..faults },
         calls,
         capacity: Bytes(sizes.5),
     })
@@ -198,8 +199,10 @@ proptest! {
 
     #[test]
     fn nothing_hides_more_than_there_is(system in systems(), structure in structures()) {
-        for host in [HostPlacement::OnDemand, HostPlacement::Prefetched, HostPlacement::Pinned] {
-            let penalty = Penalty::of(&system, &structure, host, &Readings::SOUND).unwrap();
+        let printed = Readings { hiding: Hiding::Concurrency, ..Readings::SOUND };
+        let hosts = [HostPlacement::OnDemand, HostPlacement::Prefetched, HostPlacement::Pinned];
+        for (host, readings) in hosts.into_iter().flat_map(|host| [(host, Readings::SOUND), (host, printed)]) {
+            let penalty = Penalty::of(&system, &structure, host, &readings).unwrap();
             prop_assert!(penalty.hidden.0 <= penalty.latency.0 && penalty.exposed.0 >= 0.0);
             prop_assert!(penalty.phi().0.is_finite());
         }

@@ -49,8 +49,8 @@ fn a_file_that_holds_something_else_is_refused_with_what_was_found() {
         ("{", "-3", "found no JSON"),
         ("format = 1\n[machine]\nname = \"a\"\n", "-3", "found a machine file: run `octavo constants"),
         ("{}", "-3", "found no key `constants`"),
-        (r#"{"constants": 9, "name": "a", "system": {}}"#, "-3", "found format 9; this version reads 4"),
-        (r#"{"constants": 4, "name": "a", "system": {}}"#, "-3", "missing field"),
+        (r#"{"constants": 9, "name": "a", "system": {}}"#, "-3", "found format 9; this version reads 5"),
+        (r#"{"constants": 5, "name": "a", "system": {}}"#, "-3", "missing field"),
     ];
     for (content, status, said) in cases {
         let file = folder.path().join("constants.json");

@@ -9,6 +9,7 @@ use crate::graphs::catalogue::{NAMED, Named};
 use crate::graphs::edges::{Edges, List, MOST_ARCS, Weights};
 use crate::graphs::files;
 use crate::graphs::rmat::Rmat;
+use crate::random::mixed;
 use crate::{notes, scale};
 
 /// Most vertices.
@@ -26,7 +27,7 @@ pub enum GraphChoice {
     Drawn(DrawnGraph),
 }
 
-/// An R-MAT graph of one's own.
+/// An R-MAT graph of one's own, or several without an edge between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DrawnGraph {
@@ -40,9 +41,16 @@ pub struct DrawnGraph {
     /// Shares of the quadrants upper left, upper right and lower left. Default 0.57, 0.19, 0.19 (Graph500).
     #[serde(default = "graph500")]
     pub quadrants: [f64; 3],
-    /// Whether vertices are renamed at random. Default `true` (Graph500).
+    /// Whether vertices are renamed at random, each within its part. Default `true` (Graph500).
     #[serde(default = "yes")]
     pub shuffled: bool,
+    /// Parts without an edge between them, each an R-MAT graph whose vertices are numbered one after another, at least
+    /// 1. Vertices that no edge meets are components of their own besides. Default 1.
+    #[serde(default = "one")]
+    pub parts: u64,
+    /// Share of vertices and edges in the first part, above 0; the other parts are alike. Default: all parts are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest: Option<f64>,
 }
 
 fn graph500() -> [f64; 3] {
@@ -51,6 +59,10 @@ fn graph500() -> [f64; 3] {
 
 fn yes() -> bool {
     true
+}
+
+fn one() -> u64 {
+    1
 }
 
 impl Default for GraphChoice {
@@ -98,11 +110,13 @@ fn at_scale(graph: &Named, scale: f64) -> Result<DrawnGraph, OptionError> {
         directed: graph.directed,
         quadrants: graph.quadrants,
         shuffled: graph.shuffled,
+        parts: 1,
+        largest: None,
     })
 }
 
 fn drawn(graph: &DrawnGraph, seed: u64) -> Result<Edges, OptionError> {
-    let DrawnGraph { vertices, edges, directed, quadrants, shuffled } = *graph;
+    let DrawnGraph { vertices, edges, directed, quadrants, .. } = *graph;
     let refuse = |key: &str, message: String| Err(OptionError::new(&format!("graph.{key}"), message));
     if !(2..=MOST_VERTICES).contains(&vertices) {
         return refuse("vertices", format!("expected 2 to 2^31 vertices, found {vertices}"));
@@ -116,9 +130,40 @@ fn drawn(graph: &DrawnGraph, seed: u64) -> Result<Edges, OptionError> {
         let expected = "expected three shares below 1 that sum up to at most 1, the last two to at least 0.01";
         return refuse("quadrants", format!("{expected}, found {quadrants:?}"));
     }
-    let vertices = vertices as u32;
-    let list = List::Drawn(Rmat { vertices, edges, quadrants, shuffled, seed });
-    Ok(Edges { vertices, directed, list, weights: Weights::default() })
+    let list = List::Drawn(parts(graph, seed)?);
+    Ok(Edges { vertices: vertices as u32, directed, list, weights: Weights::default() })
+}
+
+/// The graphs that a drawn one consists of, edges shared out as vertices are. One part is the same whatever the others.
+fn parts(graph: &DrawnGraph, seed: u64) -> Result<Vec<Rmat>, OptionError> {
+    let DrawnGraph { vertices, edges, quadrants, shuffled, parts, largest, .. } = *graph;
+    if parts == 0 || parts > vertices / 2 || parts > edges {
+        let most = (vertices / 2).min(edges);
+        let message = format!("expected 1 to {most} parts of two vertices and an edge at least, found {parts}");
+        return Err(OptionError::new("graph.parts", message));
+    }
+    let first = largest.unwrap_or(1.0 / parts as f64);
+    if !(first > 0.0 && (parts > 1 || first == 1.0) && (parts == 1 || first < 1.0)) {
+        let expected = if parts == 1 { "1, the share of the only part," } else { "a share above 0 and below 1," };
+        return Err(OptionError::new("graph.largest", format!("expected {expected} found {first}")));
+    }
+    let end = |part: u64, of: u64| match (part, of as f64 * first) {
+        (0, _) => 0,
+        (part, _) if part == parts => of,
+        (part, first) => (first + (of as f64 - first) * (part - 1) as f64 / (parts - 1) as f64).round() as u64,
+    };
+    (0..parts)
+        .map(|part| {
+            let [vertices, edges] = [vertices, edges].map(|of| end(part + 1, of) - end(part, of));
+            if vertices < 2 || edges == 0 {
+                let message =
+                    format!("expected parts of two vertices and an edge at least, found one of {vertices} and {edges}");
+                return Err(OptionError::new("graph.largest", message));
+            }
+            let seed = if part == 0 { seed } else { mixed(seed ^ mixed(part)) };
+            Ok(Rmat { vertices: vertices as u32, edges, quadrants, shuffled, seed })
+        })
+        .collect()
 }
 
 fn unknown(name: &str) -> OptionError {

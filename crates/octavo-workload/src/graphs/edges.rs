@@ -71,8 +71,9 @@ impl Weights {
 /// Where edges come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum List {
-    /// They are drawn again whenever they are needed, so that they take no memory.
-    Drawn(Rmat),
+    /// They are drawn again whenever they are needed, so that they take no memory: graphs whose vertices are numbered
+    /// one after another, with no edge between them.
+    Drawn(Vec<Rmat>),
     /// They are here.
     Here(Vec<(u32, u32)>),
 }
@@ -93,7 +94,7 @@ impl Edges {
     #[must_use]
     pub fn count(&self) -> u64 {
         match &self.list {
-            List::Drawn(rmat) => rmat.edges,
+            List::Drawn(parts) => parts.iter().map(|part| part.edges).sum(),
             List::Here(edges) => edges.len() as u64,
         }
     }
@@ -137,7 +138,13 @@ impl Edges {
 
     fn each(&self, mut found: impl FnMut(u32, u32)) {
         match &self.list {
-            List::Drawn(rmat) => rmat.each(found),
+            List::Drawn(parts) => {
+                let mut first = 0;
+                for part in parts {
+                    part.each(|from, to| found(first + from, first + to));
+                    first += part.vertices;
+                }
+            }
             List::Here(edges) => edges.iter().for_each(|&(from, to)| found(from, to)),
         }
     }

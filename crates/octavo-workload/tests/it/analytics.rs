@@ -439,3 +439,61 @@ fn options_are_checked() {
     assert_eq!(error("pagerank", json!({"damping": 1.5})), "`damping`: expected 0 to 1, found 1.5");
     assert!(error("pagerank", json!({"graph": "missing.mtx"})).starts_with("`graph`: cannot read missing.mtx: "));
 }
+
+/// A drawn graph of parts, by the options that a user gives.
+fn of_parts(options: serde_json::Value) -> Edges {
+    let choice: GraphChoice = serde_json::from_value(options).expect("a graph");
+    choice.edges(&Size { scale: 1.0, seed: 3 }).expect("edges")
+}
+
+#[test]
+fn no_edge_leads_from_a_part_to_another() {
+    for (parts, largest, ends) in [
+        (json!(1), json!(null), vec![1000]),
+        (json!(4), json!(null), vec![250, 500, 750, 1000]),
+        (json!(3), json!(0.5), vec![500, 750, 1000]),
+    ] {
+        let edges =
+            of_parts(json!({"vertices": 1000, "edges": 8000, "directed": true, "parts": parts, "largest": largest}));
+        let part = |vertex: u32| ends.iter().position(|end| vertex < *end).expect("a part");
+        let found = arcs(&edges);
+        assert_eq!((found.len(), edges.count()), (8000, 8000));
+        assert!(found.iter().all(|&(from, to)| part(from) == part(to)));
+        let mut before = 0;
+        for (number, &end) in ends.iter().enumerate() {
+            let within = found.iter().filter(|(from, _)| part(*from) == number).count() as u32;
+            assert_eq!(within, 8 * (end - before), "edges are shared out as vertices are");
+            before = end;
+        }
+        let search = BfsBalanced::new(&BfsOptions::default(), &edges).expect("a search");
+        let reached: Vec<u32> =
+            (0..).zip(search.levels()).filter(|(_, level)| **level != UNREACHED).map(|(vertex, _)| vertex).collect();
+        assert!(reached.iter().all(|vertex| part(*vertex) == part(reached[0])));
+    }
+}
+
+#[test]
+fn one_part_is_the_graph_as_ever() {
+    let graph = json!({"vertices": 1000, "edges": 8000});
+    let mut alone = graph.clone();
+    alone["parts"] = json!(1);
+    assert_eq!(of_parts(graph), of_parts(alone));
+}
+
+#[test]
+fn parts_are_checked() {
+    let error = |parts: serde_json::Value, largest: serde_json::Value| {
+        let graph = json!({"vertices": 10, "edges": 20, "parts": parts, "largest": largest});
+        let choice: GraphChoice = serde_json::from_value(graph).expect("a graph");
+        choice.edges(&Size { scale: 1.0, seed: 3 }).err().map_or(String::new(), |error| error.to_string())
+    };
+    assert_eq!(error(json!(5), json!(null)), "");
+    assert_eq!(error(json!(2), json!(0.8)), "");
+    for (parts, largest, key) in
+        [(0, None, "parts"), (6, None, "parts"), (1, Some(0.5), "largest"), (2, Some(1.0), "largest")]
+    {
+        let found = error(json!(parts), json!(largest));
+        assert!(found.starts_with(&format!("`graph.{key}`: expected ")), "{found}");
+    }
+    assert!(error(json!(5), json!(0.9)).contains("found one of 0"));
+}

@@ -58,11 +58,11 @@ typedef struct octavo_data {
     uint64_t bytes;              /* as allocated, above 0 */
     double touched;              /* share of its pages that the device touches, above 0, at most 1; all if not known */
     double visits;               /* times that a touched page comes to the device, at least 1, below 1e18; once if not known */
-    uint64_t accessed_bytes;     /* by kernels, repeats counted; bytes * touched if not known */
-    double operations;           /* integer and floating point, on these, below 1e18; one a byte if not known */
+    uint64_t accessed_bytes;     /* by kernels, repeats counted; decides nothing today: no work hides what pages take to come */
+    double operations;           /* integer and floating point, on these, below 1e18; decides nothing today, either */
     uint64_t blocks;             /* of a launch that uses it: its occupancy, and faults that are served together */
     uint64_t threads_per_block;
-    double kernel_seconds;       /* of the kernels that use it, data on the device; the roofline's if not known */
+    double kernel_seconds;       /* of the kernels that use it, data on the device; decides nothing today, either */
     uint64_t line_bytes;         /* that miss the device's caches, each time; pinned memory is not considered if not known */
     uint64_t faults_together;    /* pages that faults in flight wait for; from the launch, or 1, if not known */
     uint64_t copied_in;          /* bytes copied to the device if it lies there */
