@@ -12,18 +12,16 @@ from conftest import refused
 from octavo import api
 from octavo.errors import ScenarioError
 from octavo_studies.harvest import sensitivity, systems
-from octavo_studies.harvest.cases import CASES, INTRA_JOB, TODAY
+from octavo_studies.harvest.cases import CASES, INTER_JOB, INTRA_JOB, TODAY, Job
 from octavo_studies.harvest.command import shown
-from octavo_studies.harvest.study import Study, _footprint
+from octavo_studies.harvest.study import EXPLAINED, Study, _footprint
 from octavo_studies.publications import published
 
 
 def _shorter(case):
-    """The case with three rounds of PageRank, beside components of a graph of half the size: the same, in less time."""
-    pagerank, (wcc, network) = case.harvesting[0], case.yielding
-    few = replace(pagerank, workload=pagerank.workload | {"rounds": 3})
-    small = replace(wcc, workload=wcc.workload | {"scale": 0.0015})
-    return replace(case, harvesting=(few,), yielding=(small, network))
+    """The case with components of a smaller graph: the same, in less time."""
+    wcc, network = case.yielding
+    return replace(case, yielding=(replace(wcc, beside=0.15), network))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +31,7 @@ def study(tmp_path_factory):
     root = tmp_path_factory.mktemp("harvest") / "study"
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(CASES, "1", _shorter(CASES["1"]))
-        return reproduce(Study(root, ("workload.scale=0.003",), ("1",), need=1.2))
+        return reproduce(Study(root, ("workload.scale=0.003",), ("1",), need=1.2, rounds=3))
 
 
 def test_techniques_are_added_one_by_one_and_change_where_pages_go(study):
@@ -129,19 +127,29 @@ def test_who_lends_to_whom_is_told_of_the_run_with_all_techniques(study):
 
 
 def test_all_that_was_found_is_shown(study):
-    tables = {table.title: table.rows for table in shown(("1",), study)}
+    told = list(shown(("1",), study))
+    tables = {one.title: one.rows for one in told if not isinstance(one, str)}
+    texts = [one for one in told if isinstance(one, str)]
+    for system in EXPLAINED:
+        assert any(system in text and "faults wait" in text for text in texts), "what bounds it"
+    assert any("fewer than" in text for text in texts), "small GPUs are noted"
     pages = study.sources.filter(gpu=0, why="fault")["host"].item()
     assert any(f"{pages:,}" in row for row in tables[f"Case 1, {systems.WHOLE}: where pages came from"])
     assert len(tables["Case 1: pages"]) == study.pages.height
     assert len(tables[f"Case 1, {systems.WHOLE}: who lends to whom"]) == study.lenders.height
     assert len(tables["Beside the publication"]) == 2
+    assert len(tables["GPUs of the harvesting jobs"]) == 1
 
 
 def test_replicas_sum_their_gradients_in_memory_of_the_device():
-    tables = {table["name"]: table for table in CASES["1"].jobs({})}
+    def jobs(case):
+        scales = {job.name: 0.01 for job in (*CASES[case].harvesting, *CASES[case].yielding)}
+        return CASES[case].jobs(scales, shared=False)
+
+    tables = {table["name"]: table for table in jobs("1")}
     assert tables["vgg16"]["workload"]["all_reduce"]
     assert tables["vgg16"]["program"]["buffers"] == {f"received-{gpu}": {"kind": "device"} for gpu in (0, 1)}
-    (alone,) = (table for table in CASES["4"].jobs({}) if table["name"] == "resnet101")
+    (alone,) = (table for table in jobs("4") if table["name"] == "resnet101")
     assert "all_reduce" not in alone["workload"], "one replica has nobody to share with"
     assert "buffers" not in alone["program"]
 
@@ -156,11 +164,11 @@ def test_memory_is_scaled_with_the_graph_and_too_small_for_it():
 def test_the_job_that_yields_in_case_3_has_its_published_share_of_bytes():
     scenarios = Study(overrides=("workload.scale=0.004",), cases=("3",)).scenarios()
     jobs = {job["name"]: job for job in scenarios["3", systems.STOCK].values["job"]}
-    scale = jobs["pagerank"]["workload"]["scale"]
-    assert jobs["pagerank"]["workload"]["tolerance"] == 0.01
+    scale = jobs["pagerank-2"]["workload"]["scale"]
+    assert jobs["pagerank-2"]["workload"]["tolerance"] == 0.01
     (yields,), harvests = CASES["3"].yielding, CASES["3"].harvesting
     needs = max(_footprint(job, ("workload.scale=0.004",)) for job in harvests)
-    found = _footprint(yields, (f"workload.scale={scale}",)) / 2
+    found = _footprint(replace(yields, gpus=(2,)), (f"workload.scale={scale}",))
     assert found / needs == pytest.approx(446.8 / 2 / 530.1, rel=0.05)
 
 
@@ -192,7 +200,7 @@ def test_cases_are_of_jobs_that_can_run_together():
 def test_one_thing_is_varied_at_a_time():
     study = Study(overrides=("workload.scale=0.002",))
     ahead = sensitivity.SWEEPS["prefetch"].scenarios(study)
-    assert [value for value, label in ahead if label == systems.WHOLE] == [0, 2, 4, 8, 16, 32]
+    assert list(ahead) == [(value, systems.WHOLE) for value in (0, 2, 4, 8, 16, 32)]
     blocks = [ahead[value, systems.WHOLE].values["memory"]["prefetch"].get("blocks") for value in (0, 2, 32)]
     assert blocks == [None, 1, 16]
     spare = sensitivity.SWEEPS["spare"].scenarios(study)
@@ -214,6 +222,40 @@ def test_further_cases_lack_memory_where_they_harvest(case):
     memory = int(values["node"]["capacity"]["bytes"].removesuffix("MiB")) << 20
     needs = [_footprint(job, ("workload.scale=0.002",)) / len(job.gpus) for job in CASES[case].harvesting]
     assert (max(needs) > memory) == (case in TODAY), "the GPUs of one job have enough together"
+
+
+@pytest.mark.parametrize("case", INTER_JOB)
+def test_every_harvesting_job_lacks_memory_on_gpus_of_so_many_chunks(case):
+    study = Study(cases=(case,), chunks=8, few=True)
+    scenarios = study.scenarios()
+    assert [label for _, label in scenarios] == list(systems.JUDGED if case == "2" else systems.FEWEST)
+    values = scenarios[case, systems.STOCK].values
+    assert values["node"]["capacity"]["bytes"] == "16MiB"
+    jobs = {job["name"]: job for job in values["job"]}
+    for name, (_, role) in CASES[case].roles(shared=False).items():
+        job = jobs[name]["workload"]
+        alone = Job(name, {"name": job["name"]} | ({"graph": job["graph"]} if "graph" in job else {}), (0,))
+        if role == "harvests":
+            needs = _footprint(alone, (f"workload.scale={job['scale']}",)) / (16 << 20)
+            assert 1.2 < needs < 1.8, "Louvain needs more or less by its levels"
+
+
+def test_a_graph_on_several_gpus_is_a_process_on_each_or_one_with_shared_arrays():
+    def jobs(**changes):
+        scenarios = Study(overrides=("workload.scale=0.002",), cases=("2",), **changes).scenarios()
+        return {job["name"]: job for job in scenarios["2", "H"].values["job"]}
+
+    apart, together = jobs(), jobs(shared=True)
+    assert [apart[name]["gpus"] for name in ("bfs-0", "bfs-1")] == [[0], [1]]
+    assert together["bfs"]["gpus"] == [0, 1]
+    assert together["bfs"]["workload"]["scale"] == pytest.approx(2 * apart["bfs-0"]["workload"]["scale"])
+    assert CASES["2"].roles(shared=False)["bfs-1"] == ("bfs", "harvests")
+
+
+def test_chunks_beside_a_scale_are_refused(cli):
+    told = cli("reproduce", "harvest", "--chunks", "64", "--scale", "0.01")
+    assert told.returncode == 2
+    assert "--chunks" in told.stderr
 
 
 def test_bad_options_are_named(cli):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,15 +16,28 @@ class Job:
     name: str
     workload: dict[str, Any]
     gpus: tuple[int, ...]
-    fills: bool = False
-    """Whether it fills the study's part of its GPUs' memory, at every scale."""
     beside: float | None = None
-    """Bytes on each of its GPUs over the bytes of the largest harvesting job, if this ratio sets its size."""
+    """Bytes on each of its GPUs over the bytes of the largest harvesting job, if this ratio sets its size; if it yields
+    and has none, it fills the study's part of their memory."""
 
-    def table(self, until: str | None, scales: Mapping[str, float]) -> dict[str, Any]:
+    @property
+    def input(self) -> str:
+        """Its graph, or its name: jobs on one graph have one scale."""
+        return str(self.workload.get("graph", self.name))
+
+    def processes(self, *, shared: bool) -> list[Job]:
+        """The job, or one for each of its GPUs, as cuGraph has it: each has a part of the graph in memory of its own.
+
+        What GPUs then exchange, numbers of vertices by NCCL, is left out. Processes of networks are one job: their
+        replicas share nothing but gradients.
+        """
+        if shared or "graph" not in self.workload or len(self.gpus) == 1:
+            return [self]
+        return [replace(self, name=f"{self.name}-{gpu}", gpus=(gpu,)) for gpu in self.gpus]
+
+    def table(self, until: str | None, scale: float) -> dict[str, Any]:
         """The job as a scenario has it; one that yields begins again until the harvester is done."""
-        own = {"scale": scales[self.name]} if self.name in scales else {}
-        workload = self.workload | own
+        workload = self.workload | {"scale": scale}
         table = {"name": self.name, "workload": workload, "gpus": list(self.gpus), "program": self._program()}
         return table | ({"until": until} if until else {"repetitions": 1})
 
@@ -50,17 +63,29 @@ class Case:
         """GPUs that a node must have."""
         return 1 + max(gpu for job in (*self.harvesting, *self.yielding) for gpu in job.gpus)
 
-    def jobs(self, scales: Mapping[str, float]) -> list[dict[str, Any]]:
-        """The jobs as a scenario has them, those that are named with a scale of their own."""
-        until = self.harvesting[0].name
-        return [
-            *(job.table(None, scales) for job in self.harvesting),
-            *(job.table(until, scales) for job in self.yielding),
-        ]
+    def jobs(self, scales: Mapping[str, float], *, shared: bool) -> list[dict[str, Any]]:
+        """The jobs as a scenario has them, each with its scale, which its processes divide among them."""
+        first = self.harvesting[0].processes(shared=shared)[0].name
+        tables = []
+        for job in (*self.harvesting, *self.yielding):
+            processes = job.processes(shared=shared)
+            until = None if job in self.harvesting else first
+            tables += [one.table(until, float(f"{scales[job.name] / len(processes):.6g}")) for one in processes]
+        return tables
+
+    def roles(self, *, shared: bool) -> dict[str, tuple[str, str]]:
+        """The job that each process belongs to, and whether that job harvests or yields."""
+        sides = {"harvests": self.harvesting, "yields": self.yielding}
+        return {
+            process.name: (job.name, role)
+            for role, jobs in sides.items()
+            for job in jobs
+            for process in job.processes(shared=shared)
+        }
 
 
-def _graph(name: str, graph: str, *gpus: int, label: str | None = None, fills: bool = False) -> Job:
-    return Job(label or name, {"name": name, "graph": graph}, gpus, fills=fills)
+def _graph(name: str, graph: str, *gpus: int, label: str | None = None) -> Job:
+    return Job(label or name, {"name": name, "graph": graph}, gpus)
 
 
 CLUEWEB = 446.8 / 2 / 530.1
@@ -76,7 +101,7 @@ def network(name: str, batch: int, *gpus: int, label: str | None = None) -> Job:
     """Data-parallel training with so many samples on each GPU, which sum their gradients."""
     workload = {"name": name, "batch": batch, "replicas": len(gpus), "iterations": STEPS}
     workload |= {"all_reduce": True} if len(gpus) > 1 else {}
-    return Job(label or name, workload, gpus, fills=True)
+    return Job(label or name, workload, gpus)
 
 
 def _split(name: str, batch: int, cut: str | None = None) -> Case:
@@ -91,7 +116,7 @@ def _split(name: str, batch: int, cut: str | None = None) -> Case:
 INTER_JOB = {
     "1": Case(
         (_graph("pagerank", "soc-twitter-2010", 0),),
-        (_graph("wcc", "soc-sinaweibo", 1, fills=True), network("vgg16", 128, 2, 3)),
+        (_graph("wcc", "soc-sinaweibo", 1), network("vgg16", 128, 2, 3)),
     ),
     "2": Case(
         (_graph("bfs-balanced", "web-uk-2005", 0, 1, label="bfs"),),

@@ -18,9 +18,11 @@ JOBS = "jobs"
 LARGE_PAGES, PARALLEL = "H+PE+LP", "H+PE+LP+PLF"
 
 
-def _speeds(jobs: pl.DataFrame, system: str, *, inside: bool = False) -> dict[str, float]:
-    """Speed of harvesting jobs over the stock driver, in cases of several jobs or `inside` one."""
-    rows = jobs.filter(pl.col("case").cast(pl.String).is_in(list(INTRA_JOB)) == inside, role="harvests", system=system)
+def _speeds(jobs: pl.DataFrame, system: str, *, inside: bool | None = None) -> dict[str, float]:
+    """Speed of harvesting jobs over the stock driver, in cases of several jobs, `inside` one, or in all."""
+    rows = jobs.filter(role="harvests", system=system)
+    if inside is not None:
+        rows = rows.filter(pl.col("case").cast(pl.String).is_in(list(INTRA_JOB)) == inside)
     return {f"case {row['case']} {row['job']}": row["speedup"] for row in rows.to_dicts()}
 
 

@@ -35,14 +35,17 @@ class Sweep:
 
     title: str
     unit: str
+    base: str
+    """The system that others are divided by."""
+    each: bool
+    """Whether at the same value; at the first one if not."""
     scenarios: Callable[[Study], dict[Key, Scenario]]
 
 
 def _prefetch(study: Study) -> dict[Key, Scenario]:
-    """Case 1: all techniques with so many chunks ahead, beside the stock driver."""
+    """Case 1: all techniques with so many chunks ahead, the first without any, as in the publication."""
     recipe, memory = study.case(CASES["1"])
-    stock, *_ = study.ladder(memory)
-    found = {(0, stock.label): _plain(recipe, stock)}
+    found = {}
     for blocks in BLOCKS:
         system = systems.whole(study.reserve(memory), blocks)
         found[blocks * 2, system.label] = _plain(recipe, system)
@@ -70,8 +73,8 @@ def _few(ladder: list[Variant]) -> list[Variant]:
 
 
 SWEEPS = {
-    "prefetch": Sweep("Prefetched after each batch", "MiB", _prefetch),
-    "spare": Sweep("Memory that neighbours have to spare", "%", _spare),
+    "prefetch": Sweep("Prefetched after each batch", "MiB", systems.WHOLE, each=False, scenarios=_prefetch),
+    "spare": Sweep("Memory that neighbours have to spare", "%", systems.STOCK, each=True, scenarios=_spare),
 }
 
 
@@ -79,7 +82,7 @@ def vary(study: Study, name: str) -> Found:
     """Run what is not finished yet; errors as `octavo_studies.harvest.study.reproduce`.
 
     Points have one row for each value, system and job: `value`, `system`, `job`, `role`, `time_ps`, `speedup` over the
-    stock driver at the same value, or the only one there is.
+    stock driver at the same value, or over the run that prefetches nothing.
     """
     sweep = SWEEPS[name]
     scenarios = sweep.scenarios(study)
@@ -95,18 +98,21 @@ def vary(study: Study, name: str) -> Found:
         for (value, label), result in runs.results.items()
         for job in result.summary["jobs"]
     ]
-    points = pl.DataFrame(rows).with_columns(speedup=_stock() / pl.col("time_ps"))
+    points = pl.DataFrame(rows).with_columns(speedup=_base(sweep) / pl.col("time_ps"))
     return runs.found(sweep.title, points, {"points": points}, lambda found: _draw(found, sweep))
 
 
-def _stock() -> pl.Expr:
-    times = pl.col("time_ps").filter(pl.col("system") == systems.STOCK).first()
-    return times.over("value", "job").fill_null(times.over("job"))
+def _base(sweep: Sweep) -> pl.Expr:
+    times = pl.col("time_ps").filter(pl.col("system") == sweep.base).first()
+    return times.over(*(("value", "job") if sweep.each else ("job",)))
+
+
+_BASES = {systems.STOCK: "the stock driver", systems.WHOLE: "no prefetch"}
 
 
 def _draw(found: Found, sweep: Sweep) -> None:
     rows = found.points.filter(pl.col("system") != systems.STOCK)
     named = rows.with_columns(line=pl.format("{}: {} ({})", "system", "job", "role"))
-    labels = (f"{sweep.title} in {sweep.unit}", "speed over the stock driver")
+    labels = (f"{sweep.title} in {sweep.unit}", f"speed over {_BASES[sweep.base]}")
     path = found.root / "sensitivity.png"
     series.lines(path, named, "line", "value", "speedup", labels, title=sweep.title)

@@ -10,6 +10,12 @@ STOCK = "stock driver"
 WHOLE = "H+PE+LP+PLF+MPF"
 """All techniques together."""
 
+JUDGED = (STOCK, "H", "H+PE", "H+PE+LP", "H+PE+LP+PLF", WHOLE)
+"""The systems that remarks of the publication are judged by."""
+
+FEWEST = (STOCK, "H", WHOLE)
+"""The stock driver, neighbours' memory, and all techniques."""
+
 DRIVER = "memory.preset=stock-driver"
 """What every system is made from. Comes before changes to every scenario, which it would undo."""
 
