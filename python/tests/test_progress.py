@@ -41,7 +41,7 @@ def test_a_run_without_progress_says_who_waits(option, cli, tmp_path):
 
 
 def test_explain_tells_of_late_accesses(cli):
-    assert cli("run", *ONCE_ENDLESS[2], *PLAIN, "-o", "out", "-q").returncode == 0
+    assert cli("run", "-w", "gemm", "-n", "hgx-h100-8", "-s", "0.0625", *PLAIN, "-o", "out", "-q").returncode == 0
     found = json.loads(cli("explain", "out", "--json").stdout)["facts"]
     assert found["late_retries"] > 0
     assert found["late_ps"] > 0

@@ -68,8 +68,8 @@ class Recorded(Generator):
     """Digest of the program's file: a changed file is another workload."""
 
     nanoseconds_per_instruction: float = option(
-        2.525,
-        "time of an arithmetic instruction on the node; 5 cycles of 1980 MHz as cuda-sm90 has them",
+        2.02,
+        "time of an arithmetic instruction on the node; 4 cycles of 1980 MHz, for two wavefronts of cuda-sm90",
         minimum=0.001,
     )
     gigabytes_per_second: float = option(

@@ -20,6 +20,8 @@ TRANSFER = "seconds = overhead + bytes / bandwidth, least squares of relative er
 CALLS = "seconds = start + launches x each, least squares of relative errors, for each repetition"
 _POINTS = 3
 """The least number of points that can show that a line does not fit."""
+_LEAST = 1e-18
+"""Seconds of a byte or call below which there is only rounding: an exabyte a second."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,13 @@ class Line:
         """Seconds that each byte or call adds.
 
         Raises:
-            Unfit: they are not above 0.
+            Unfit: they are not above 0, or lost in rounding.
 
         """
-        return positive(spread(self.slopes, self.note), "time for each byte or call", "s")
+        found = positive(spread(self.slopes, self.note), "time for each byte or call", "s")
+        if found.value < _LEAST:
+            raise Unfit("the samples show no time for each byte or call", "not-positive")
+        return found
 
 
 def overhead(table: pl.DataFrame) -> Estimate:
